@@ -1,0 +1,80 @@
+"""What a check answers about one trace, in values that travel between rooms and processes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+__all__ = ["LEVELS", "Level", "Neighbours", "Outcome", "RuleOutcome", "Status", "Violation", "worst"]
+
+Status = Literal["pass", "warn", "fail", "skip", "error", "missing"]
+Level = Literal["block", "warn", "log"]
+LEVELS: tuple[Level, ...] = ("log", "warn", "block")
+
+_GRAVITY: dict[Status, int] = {"skip": 0, "pass": 1, "warn": 2, "missing": 3, "fail": 4, "error": 5}
+
+
+def worst(a: Status, b: Status) -> Status:
+    """The graver of two statuses."""
+    return a if _GRAVITY[a] >= _GRAVITY[b] else b
+
+
+class Neighbours(Struct, frozen=True, omit_defaults=True):
+    """Where a call stands: how many calls the trace has, and which came just before and after."""
+
+    calls: int
+    before: str | None = None
+    after: str | None = None
+
+
+class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One broken constraint or rule, with both ends of it located. Fields that do not apply are left out."""
+
+    message: str
+    level: Level
+    tool: str | None = None
+    argument: str | None = None
+    """Dotted path, `items[2].price`, counted from 0."""
+    value: Any = None
+    has_value: bool = False
+    """Tells `value: null` from no value at all; not part of any report."""
+    constraint: str | None = None
+    """In the policy's own spelling: `max: 30`."""
+    rule: str | None = None
+    pattern: str | None = None
+    expected: str | None = None
+    actual: str | None = None
+    call_index: int | None = None
+    """From 1, tool calls only."""
+    calls_found: int | None = None
+    policy_file: str | None = None
+    policy_line: int | None = None
+    trace_id: str | None = None
+    scenario: str | None = None
+    trace_file: str | None = None
+    trace_line: int | None = None
+    neighbours: Neighbours | None = None
+    suggestion: str | None = None
+    waived: str | None = None
+    """The waiver that turned this into a warning: its reason and last day."""
+
+
+class RuleOutcome(Struct, frozen=True):
+    """One sequence rule on one trace."""
+
+    exercised: bool
+    violated: bool
+
+
+class Outcome(Struct, frozen=True):
+    """One check on one trace."""
+
+    status: Status
+    exercised: bool
+    violations: tuple[Violation, ...] = ()
+    rules: tuple[RuleOutcome, ...] = ()
+    stats: dict[str, Any] = field(default_factory=dict)
+    score: float | None = None
+    message: str | None = None
+    """Why it was skipped or broke."""

@@ -1,0 +1,53 @@
+"""What can be wrong with an input, said to the person who can mend it.
+
+A `Problem` is one mistake at one place; an `InputError` carries all that were found in one go and
+ends a run with exit code 2: nothing was judged.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+__all__ = ["InputError", "Problem", "SuiteError", "TraceError", "UsageError", "did_you_mean"]
+
+
+class Problem(Struct, frozen=True):
+    """One mistake: where it is, what was found, what was expected."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return f"{place}: {self.message}" if place else self.message
+
+
+class InputError(Exception):
+    """The input cannot be judged; `problems` says why, each with its place."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = [problems] if isinstance(problems, Problem) else list(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class SuiteError(InputError):
+    """A suite or policy file is wrong."""
+
+
+class TraceError(InputError):
+    """A trace file is wrong, missing or empty."""
+
+
+class UsageError(InputError):
+    """The command line, or a call into the library, asks for something that cannot be."""
+
+
+def did_you_mean(found: str, known: Iterable[str]) -> str:
+    """A trailing hint naming the nearest known word, or nothing."""
+    nearest = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{nearest[0]}'?" if nearest else ""
