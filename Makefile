@@ -1,0 +1,108 @@
+# `make demo` and `make test` need Python 3.11 or newer and a package index; they make .venv themselves.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+EXAMPLE := examples/support-agent
+REPORTS := passmuster-report
+
+# Pins hold for the build backend too: pip builds in a place of its own, which hears of them only this way
+# (older versions of pip by the first name, newer ones by the second).
+PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+	$(BIN)/python -m pip install --quiet
+INPUTS := pyproject.toml constraints.txt src/passmuster/_version.py
+
+.PHONY: help demo test lint format clean
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo    judge a good and a broken version of an example agent'
+	@echo 'make test    run the tests'
+	@echo 'make lint    check style, types and the imports between rooms'
+	@echo 'make format  put the code in the common style'
+	@echo 'make clean   remove what these commands made'
+	@echo
+	@echo 'PYTHON=python3.12 chooses the interpreter, PYTEST_ARGS="-k args" goes to pytest.'
+
+demo: $(VENV)/.runtime
+	@rm -rf $(REPORTS)/good $(REPORTS)/broken
+	@mkdir -p $(REPORTS)/good $(REPORTS)/broken
+	@echo
+	@echo '── Version 2.1.0 of the agent: may it ship? ──'
+	@echo '$$ passmuster run $(EXAMPLE) --traces $(EXAMPLE)/traces/good.jsonl'
+	@$(BIN)/passmuster run $(EXAMPLE) --traces $(EXAMPLE)/traces/good.jsonl \
+		--report json=$(REPORTS)/good/report.json \
+		--report junit=$(REPORTS)/good/junit.xml \
+		--report sarif=$(REPORTS)/good/report.sarif
+	@echo
+	@echo '── Version 2.2.0, which went wrong in several ways ──'
+	@echo '$$ passmuster run $(EXAMPLE) --traces $(EXAMPLE)/traces/broken.jsonl'
+	@status=0; \
+	$(BIN)/passmuster run $(EXAMPLE) --traces $(EXAMPLE)/traces/broken.jsonl \
+		--report json=$(REPORTS)/broken/report.json \
+		--report junit=$(REPORTS)/broken/junit.xml \
+		--report sarif=$(REPORTS)/broken/report.sarif || status=$$?; \
+	if [ $$status -ne 1 ]; then \
+		echo "demo: the broken agent should fail the gate with exit code 1, not $$status" >&2; exit 1; \
+	fi
+	@echo
+	@echo '── The same verdict for machines ──'
+	@for report in $(REPORTS)/broken/report.json $(REPORTS)/broken/junit.xml $(REPORTS)/broken/report.sarif; do \
+		echo; echo "$$report"; head -n 8 "$$report" | cut -c 1-120 | sed 's/^/    /'; \
+	done
+	@echo
+	@echo 'The good version passed (exit code 0), the broken one did not (exit code 1). All reports:'
+	@ls $(REPORTS)/good/* $(REPORTS)/broken/*
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) $(REPORTS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+# Two stamps in one environment: the demo needs only what the product needs, the tests everything.
+$(VENV)/.runtime: $(VENV)/.made $(INPUTS)
+	@echo 'Installing passmuster in $(VENV) ...'
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made $(INPUTS)
+	@echo 'Installing passmuster and its development tools in $(VENV) ...'
+	@$(PIP) --editable '.[dev]'
+	@touch $(VENV)/.runtime $@
+
+# Debian parts `ensurepip` from Python (package python3-venv). Without it, virtualenv or an installed pip will do.
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null 2>&1 || { \
+		echo "make: there is no $(PYTHON) here; install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3" >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "make: passmuster needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) -V 2>&1);" >&2; \
+		echo "      name a newer one: make PYTHON=python3.11" >&2; \
+		exit 1; }
+	@rm -rf $(VENV)
+	@if $(PYTHON) -c 'import ensurepip, venv; ensurepip.version()' 2>/dev/null; then \
+		$(PYTHON) -m venv $(VENV); \
+	elif $(PYTHON) -c 'import virtualenv' 2>/dev/null; then \
+		$(PYTHON) -m virtualenv --quiet $(VENV); \
+	elif $(PYTHON) -c 'import pip, venv' 2>/dev/null; then \
+		$(PYTHON) -m venv --without-pip $(VENV) && \
+		$(PYTHON) -m pip --python $(VENV)/bin/python install --quiet --constraint constraints.txt pip; \
+	else \
+		echo "make: $(PYTHON) cannot make virtual environments: it has no ensurepip, virtualenv or pip." >&2; \
+		echo "      On Debian and Ubuntu: apt-get install python3-venv" >&2; \
+		exit 1; \
+	fi
+	@touch $@

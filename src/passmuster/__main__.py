@@ -1,0 +1,19 @@
+"""The command. `--version` is answered before anything else is imported: people run this on every push."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from passmuster._version import __version__
+
+        print(f"passmuster {__version__}")
+        return
+    from passmuster.cli.main import command
+
+    command(prog_name="passmuster")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""`args_valid`: the arguments of each call conform to the policy for its tool.
+
+A tool known by its exact name has that schema alone; otherwise every pattern that fits it applies. A tool
+nobody knows is counted, and with `strict` is a violation. All violations of a call are reported.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, cast
+
+from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
+from msgspec import Struct
+
+from passmuster.checks.outcome import Level, Outcome, Violation
+from passmuster.checks.spec import Check, CheckSpec
+from passmuster.checks.view import ToolIndex, View
+from passmuster.suite.globs import glob_matcher, is_literal
+from passmuster.suite.model import CheckContext
+from passmuster.suite.nodes import Mapping
+from passmuster.suite.policy import Anchor, Path, Policy, ToolPolicy, inline_policy
+from passmuster.suite.schemas import compile_schema
+
+__all__ = ["ArgsValid", "keys", "name", "read"]
+
+name = "args_valid"
+keys = ("policy", "tool", "constraints", "tools", "strict")
+
+_REMEMBERED = 10_000
+
+
+class PatternLimit(Exception):
+    """A policy's pattern ran into its backtracking limit: the check broke, the value was not judged."""
+
+
+class Governed(Struct, frozen=True):
+    """One compiled tool policy."""
+
+    validator: Validator
+    policy: ToolPolicy
+
+
+class ArgsValid(CheckSpec, frozen=True):
+    """The policy of one test, and which tools it is asked about."""
+
+    policy: Policy
+    tools: tuple[str, ...] = ()
+    strict: bool = False
+
+    def compile(self, tools: ToolIndex) -> Check:
+        """The check for this policy."""
+        governing = _Governing(self.policy.tools, self.tools)
+
+        def check(view: View) -> Outcome:
+            violations: list[Violation] = []
+            unknown: dict[str, int] = {}
+            checked = 0
+            for call, tool in enumerate(view.names):
+                schemas = governing[tool]
+                if schemas is None:
+                    continue
+                if not schemas:
+                    unknown[tool] = unknown.get(tool, 0) + 1
+                    if self.strict:
+                        violations.append(self._unknown(view, call))
+                    continue
+                checked += 1
+                arguments = view.calls[call].arguments
+                for governed in schemas:
+                    if not governed.validator.is_valid(arguments):
+                        violations += _violations(view, call, governed, self.policy.file)
+            stats: dict[str, Any] = {"calls": len(view.names), "checked": checked}
+            if unknown:
+                stats["unknown_tools"] = unknown
+            exercised = checked > 0 or (self.strict and bool(unknown))
+            return Outcome(_status(violations), exercised, tuple(violations), stats=stats)
+
+        return check
+
+    def _unknown(self, view: View, call: int) -> Violation:
+        tool = view.names[call]
+        return view.violation(
+            call,
+            message="Tool is not in the policy (strict: true)",
+            tool=tool,
+            constraint="strict: true",
+            policy_file=self.policy.file,
+            policy_line=self.policy.line,
+            suggestion=f"Add {tool} to the policy, or take it out of the agent's tools.",
+        )
+
+
+def _status(violations: list[Violation]) -> Any:
+    levels = {violation.level for violation in violations}
+    return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
+
+
+class _Governing(dict[str, "list[Governed] | None"]):
+    """Tool name → the schemas it has to meet: none for an unknown tool, None for one the test is not asked about."""
+
+    def __init__(self, policies: list[ToolPolicy], only: tuple[str, ...]) -> None:
+        super().__init__()
+        compiled = [Governed(compile_schema(policy.schema), policy) for policy in policies]
+        self._exact = {one.policy.pattern: one for one in compiled if is_literal(one.policy.pattern)}
+        self._globs = [(glob_matcher(one.policy.pattern), one) for one in compiled]
+        self._only = [glob_matcher(pattern) for pattern in only]
+
+    def __missing__(self, tool: str) -> list[Governed] | None:
+        found: list[Governed] | None
+        if self._only and not any(fits(tool) for fits in self._only):
+            found = None
+        elif tool in self._exact:
+            found = [self._exact[tool]]
+        else:
+            found = [one for fits, one in self._globs if fits(tool)]
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[tool] = found
+        return found
+
+
+def _violations(view: View, call: int, governed: Governed, file: str) -> list[Violation]:
+    arguments = view.calls[call].arguments
+    found: list[Violation] = []
+    for error in governed.validator.iter_errors(arguments):
+        if isinstance(error.kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
+            raise PatternLimit(_limit_message(view.names[call], error, governed))
+        found += [_violation(view, call, governed, file, error, extra) for extra in _unexpected(error)]
+    return found
+
+
+def _limit_message(tool: str, error: ValidationError, governed: Governed) -> str:
+    anchor = _anchor(governed.policy, tuple(error.schema_path))
+    place = f"{anchor.file}:{anchor.line}: " if anchor else ""
+    return (
+        f"{place}the pattern for {tool}.{_dotted(error.instance_path)} needs too much backtracking on this value; "
+        "write it without nested repetition"
+    )
+
+
+def _unexpected(error: ValidationError) -> list[str | None]:
+    """The names of arguments that should not be there, each a violation of its own; else one nameless entry."""
+    kind = error.kind
+    if isinstance(kind, ValidationErrorKind.AdditionalProperties | ValidationErrorKind.UnevaluatedProperties):
+        return list(kind.unexpected)
+    return [None]
+
+
+def _violation(
+    view: View, call: int, governed: Governed, file: str, error: ValidationError, extra: str | None
+) -> Violation:
+    kind, path = error.kind, list(error.instance_path)
+    schema_path: Path = tuple(error.schema_path)
+    value: Any = error.instance
+    has_value = True
+    if isinstance(kind, ValidationErrorKind.Required):
+        path.append(str(kind.property))
+        schema_path = (*schema_path, str(kind.property))
+        value, has_value = None, False
+    elif extra is not None:
+        path.append(extra)
+        value = value.get(extra) if isinstance(value, dict) else None
+    else:
+        value = _found(view.calls[call].arguments, path)
+    anchor = _anchor(governed.policy, schema_path) or Anchor(file, governed.policy.line, str(kind.name))
+    sentence, advice = _words(kind, value, anchor)
+    return view.violation(
+        call,
+        level=cast("Level", anchor.level),
+        message=f"{sentence} ({anchor.constraint})",
+        tool=view.names[call],
+        argument=_dotted(path) or None,
+        value=value,
+        has_value=has_value,
+        constraint=anchor.constraint,
+        policy_file=anchor.file,
+        policy_line=anchor.line,
+        suggestion=advice,
+    )
+
+
+def _found(arguments: Any, path: list[str | int]) -> Any:
+    """The value at a path in the arguments as they were given, before any conversion."""
+    for step in path:
+        arguments = arguments[step]
+    return arguments
+
+
+def _anchor(policy: ToolPolicy, path: Path) -> Anchor | None:
+    """The anchor of a place in the schema, or of the nearest one around it."""
+    if path and path[-1] in ("maximum", "minimum") and path not in policy.anchors:
+        path = (*path[:-1], "type")  # a bound that every number has
+    while path:
+        if path in policy.anchors:
+            return policy.anchors[path]
+        path = path[:-1]
+    return None
+
+
+_PLAIN_NAME = re.compile(r"[^.\[\]]+")
+
+
+def _dotted(path: list[str | int]) -> str:
+    """`items[2].price`; a name that has dots of its own is quoted."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif _PLAIN_NAME.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f'["{step}"]'
+    return text
+
+
+_KINDS: dict[str, tuple[str, str]] = {
+    "maximum": ("Value exceeds maximum", "Keep the value within {constraint}."),
+    "minimum": ("Value is below minimum", "Keep the value within {constraint}."),
+    "exclusiveMaximum": ("Value is not below the exclusive maximum", "Keep the value within {constraint}."),
+    "exclusiveMinimum": ("Value is not above the exclusive minimum", "Keep the value within {constraint}."),
+    "multipleOf": ("Value is not a multiple", "Round the value to fit {constraint}."),
+    "required": ("Required argument is missing", "Have the agent always pass this argument."),
+    "pattern": ("Value does not match the pattern", "Pass a value in the form the pattern asks for."),
+    "format": ("Value is not in the format", "Pass a value in this format."),
+    "enum": ("Value is not one of those allowed", "Pass one of the listed values."),
+    "const": ("Value is not the one allowed", "Pass exactly this value."),
+    "minLength": ("Value is too short", "Pass a longer text."),
+    "maxLength": ("Value is too long", "Shorten the text."),
+    "minItems": ("List has too few items", "Pass more items."),
+    "maxItems": ("List has too many items", "Pass fewer items."),
+    "uniqueItems": ("List repeats an item", "Pass each item once."),
+    "additionalProperties": ("Argument is not allowed", "Drop the argument, or add it to the policy."),
+    "unevaluatedProperties": ("Argument is not allowed", "Drop the argument, or add it to the policy."),
+}
+
+
+def _words(kind: ValidationErrorKind, value: Any, anchor: Anchor) -> tuple[str, str]:
+    """What is wrong, and what to do about it. The value itself is not repeated: it may have to be hidden."""
+    if _beyond_double(value):
+        return "Number is beyond what a double can hold", "Pass a number of ordinary size."
+    if isinstance(kind, ValidationErrorKind.Type):
+        return f"Expected {' or '.join(kind.types)}, found {_type_of(value)}", "Pass a value of the expected type."
+    word = str(kind.name)
+    sentence, advice = _KINDS.get(word, ("Value breaks the schema", "Pass a value that the schema allows."))
+    return sentence, advice.format(constraint=anchor.constraint)
+
+
+def _beyond_double(value: Any) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, int):
+        try:
+            float(value)
+        except OverflowError:
+            return True
+    return False
+
+
+def _type_of(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def read(context: CheckContext, node: Mapping, at: str) -> ArgsValid | None:
+    """The policy that a test names, or the constraints it states itself."""
+    reader = context.reader
+    file_node, tool, constraints = node.get("policy"), node.get("tool"), node.get("constraints")
+    policy: Policy | None = None
+    if file_node is not None:
+        if tool is not None or constraints is not None:
+            reader.problem(node, f"{at}: 'policy' cannot stand beside 'tool' and 'constraints'")
+        policy = context.policy(file_node, at)
+    elif tool is not None and constraints is not None:
+        policy = inline_policy(reader, tool, constraints, at)
+    else:
+        reader.problem(node, f"{at}: needs 'policy' (a file), or 'tool' and 'constraints'")
+    only = node.get("tools")
+    patterns = [(reader.pattern(item, f"{at}.tools"), item) for item in reader.one_or_more(only)] if only else []
+    if only is not None and not patterns:
+        reader.problem(only, f"{at}.tools: the list is empty, so nothing would be checked")
+    for pattern, item in patterns if policy else []:
+        known = [one.pattern for one in policy.tools] if policy else []
+        if not any(glob_matcher(pattern)(tool) or glob_matcher(tool)(pattern) for tool in known):
+            reader.problem(item, f"{at}.tools: no tool in the policy matches '{pattern}'")
+    strict = node.get("strict")
+    is_strict = reader.boolean(strict, f"{at}.strict") if strict is not None else False
+    return ArgsValid(policy, tuple(pattern for pattern, _ in patterns), is_strict) if policy else None

@@ -1,0 +1,34 @@
+"""What every kind of check has in common: it reads its part of a test, and compiles it into a function on a trace."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from passmuster.checks.outcome import Outcome
+from passmuster.checks.view import ToolIndex, View
+from passmuster.suite.model import Test
+
+__all__ = ["Check", "CheckSpec", "spec_of"]
+
+Check = Callable[[View], Outcome]
+
+
+class CheckSpec(Struct, frozen=True):
+    """One test's own part, in its check's terms."""
+
+    @abstractmethod
+    def compile(self, tools: ToolIndex) -> Check:
+        """The check, ready to run."""
+
+    def rule_lines(self) -> list[tuple[str, int]]:
+        """Type and line of each rule, for checks that are made of rules."""
+        return []
+
+
+def spec_of(test: Test) -> CheckSpec:
+    """The test's own part, as its check read it."""
+    assert isinstance(test.spec, CheckSpec)
+    return test.spec

@@ -1,0 +1,36 @@
+"""The command and its subcommands; each is imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+import click
+
+from passmuster._version import __version__
+
+__all__ = ["command"]
+
+_COMMANDS = {"run": "Judge an agent's traces by a suite."}
+
+
+class _Lazy(click.Group):
+    """A group whose commands are modules of this room, named as they are."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        return cast("click.Command", import_module(f"passmuster.cli.{cmd_name}").command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
+def command() -> None:
+    """Decide whether an AI agent may ship."""

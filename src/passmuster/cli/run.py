@@ -1,0 +1,155 @@
+"""`passmuster run`: judge traces by one suite or several."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from passmuster.cli.progress import progress_bar
+from passmuster.engine.loading import load_suite
+from passmuster.engine.run import judge
+from passmuster.problems import InputError, Problem, UsageError
+from passmuster.redaction import Redactor
+from passmuster.reports import FILE_NAMES, check_format, render
+from passmuster.reports.entrance import redact_report
+from passmuster.reports.files import check_writable, write_whole
+from passmuster.reports.text import one_line
+from passmuster.scoring.report import Report
+from passmuster.scoring.verdict import Settings
+from passmuster.suite.discovery import find_suite
+from passmuster.suite.model import Suite
+from passmuster.traces.sources import Source, find_sources, standard_input
+
+__all__ = ["command"]
+
+_GRAVITY = (0, 3, 1, 2)
+"""Exit codes from best to worst: what could not be judged because it is written wrong comes last."""
+
+Destination = tuple[str, str]
+"""A report format, and the path it goes to; `-` is standard output."""
+
+
+@click.command("run")
+@click.argument("suites", metavar="[SUITE]...", nargs=-1)
+@click.option("--traces", "traces", multiple=True, metavar="PATH", help="File, folder or glob; - is standard input.")
+@click.option(
+    "--report", "reports", multiple=True, metavar="FORMAT=PATH", help="console, json, junit or sarif; - prints."
+)
+@click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
+@click.option("--strict", is_flag=True, help="A warning fails the gate.")
+@click.option("--skip-bad-lines", is_flag=True, help="Go on past unreadable trace lines and count them.")
+@click.option("--root", metavar="DIR", help="The folder that policies have to lie in (default: git top level).")
+@click.option("--no-plugins", is_flag=True, help="Refuse suites that name plugins.")
+@click.option("--today", metavar="DATE", help="The day that waivers are judged by (default: today, UTC).")
+@click.option("--quiet", is_flag=True, help="Do not print the console report.")
+def command(
+    suites: tuple[str, ...],
+    traces: tuple[str, ...],
+    reports: tuple[str, ...],
+    only: tuple[str, ...],
+    tags: tuple[str, ...],
+    strict: bool,
+    skip_bad_lines: bool,
+    root: str | None,
+    no_plugins: bool,
+    today: str | None,
+    quiet: bool,
+) -> None:
+    """Judge an agent's traces by a suite.
+
+    SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
+    Exit codes: 0 the gate passed, 1 it failed, 2 the input is wrong, 3 an outside part failed.
+    """
+    codes: list[int] = []
+    with contextlib.ExitStack() as stack:
+        stdin: list[Source] = []
+        for given in suites or (None,):
+            try:
+                settings = Settings(
+                    today=_day(today), strict=strict, only=only, tags=tags, skip_bad_lines=skip_bad_lines
+                )
+                wanted = [_destination(report) for report in reports]
+                if len(suites) > 1 and any(path != "-" for _, path in wanted):
+                    raise UsageError(
+                        Problem("--report names one file but there are several suites; use 'output:' in each")
+                    )
+                suite = load_suite(find_suite(given, Path.cwd()), root=root, plugins=not no_plugins)
+                if "-" in traces and not stdin:
+                    stdin.append(stack.enter_context(standard_input()))
+                destinations = wanted or _default_reports(suite)
+                check_writable([path for _, path in destinations if path != "-"], make_folders=not wanted)
+                sources = _sources(suite, traces, stdin)
+                with progress_bar(sources, quiet) as progress:
+                    report = judge(suite, sources, settings, progress)
+                codes.append(_deliver(report, suite, destinations, quiet, make_folders=not wanted))
+            except InputError as error:
+                _complain(error.problems)
+                codes.append(2)
+    sys.exit(max(codes, key=_GRAVITY.index))
+
+
+def _day(text: str | None) -> datetime.date:
+    if text is None:
+        return datetime.datetime.now(datetime.UTC).date()
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(Problem(f"--today: expected a day such as 2026-01-31, found '{text}'")) from None
+
+
+def _destination(report: str) -> Destination:
+    name, sign, path = report.partition("=")
+    if not sign or not path:
+        raise UsageError(Problem(f"--report: expected FORMAT=PATH, such as json=report.json, found '{report}'"))
+    check_format(name)
+    return name, path
+
+
+def _default_reports(suite: Suite) -> list[Destination]:
+    folder = suite.folder / suite.output.folder
+    return [(name, str(folder / FILE_NAMES[name])) for name in suite.output.formats if name != "console"]
+
+
+def _sources(suite: Suite, traces: tuple[str, ...], stdin: list[Source]) -> list[Source]:
+    if traces:
+        paths = [path for path in traces if path != "-"]
+        return [*find_sources(paths, Path.cwd(), suite.root), *stdin]
+    if not suite.traces:
+        message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
+        raise UsageError(Problem(message, suite.file))
+    return find_sources(suite.traces, suite.folder, suite.root)
+
+
+def _deliver(report: Report, suite: Suite, destinations: list[Destination], quiet: bool, make_folders: bool) -> int:
+    """Write and print the reports. Nothing leaves the house but through the one door that hides secrets."""
+    safe = redact_report(report, Redactor(suite.redact.patterns, suite.redact.arguments))
+    rendered = [(path, render(name, safe)) for name, path in destinations]
+    for path, data in rendered:
+        if path == "-":
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        else:
+            write_whole(path, data, make_folders=make_folders)
+    if not quiet:
+        taken = any(path == "-" for _, path in destinations)
+        _show(safe, sys.stderr if taken else sys.stdout)
+    return report.exit_code
+
+
+def _show(report: Report, stream: TextIO) -> None:
+    from passmuster.reports import console
+
+    console.show(report, stream)
+
+
+def _complain(problems: list[Problem]) -> None:
+    for problem in problems:
+        click.echo(f"error: {one_line(str(problem))}", err=True)
+    number = len(problems)
+    click.echo(f"Nothing was judged: {number} problem{'' if number == 1 else 's'} in the input.", err=True)

@@ -1,0 +1,141 @@
+"""A compiled suite: what turns one trace into an evaluation. Compiled once per process."""
+
+from __future__ import annotations
+
+import datetime
+import traceback
+from time import perf_counter_ns
+
+from msgspec.structs import replace
+
+from passmuster.checks.args import PatternLimit
+from passmuster.checks.outcome import Outcome
+from passmuster.checks.spec import spec_of
+from passmuster.checks.view import View, Viewer
+from passmuster.problems import Problem, UsageError, did_you_mean
+from passmuster.scoring.leniency import Leniency
+from passmuster.scoring.tally import Evaluation, ScenarioTally, Tally, TestResult, TestTally
+from passmuster.suite.globs import glob_matcher
+from passmuster.suite.model import Scenario, Suite, Test
+from passmuster.traces.model import Trace
+
+__all__ = ["Plan", "compile_suite", "select"]
+
+
+class Plan:
+    """The checks of a suite, ready to judge traces."""
+
+    def __init__(self, suite: Suite, today: datetime.date) -> None:
+        self.suite = suite
+        self._viewer = Viewer(suite.failed_when)
+        self._tests = [_PlannedTest(index, test, suite, self._viewer, today) for index, test in enumerate(suite.tests)]
+        self._scenarios = {scenario.id: scenario for scenario in suite.scenarios}
+        self._by_query: dict[str, list[Scenario]] = {}
+        for scenario in suite.scenarios:
+            if scenario.query is not None:
+                self._by_query.setdefault(_folded(scenario.query), []).append(scenario)
+
+    def tally(self) -> Tally:
+        """An empty tally for this plan's outcomes."""
+        return Tally(
+            tests=[TestTally([[0, 0] for _ in spec_of(test).rule_lines()]) for test in self.suite.tests],
+            scenarios={id_: ScenarioTally() for id_ in self._scenarios},
+            waivers_used=[0] * len(self.suite.waivers),
+        )
+
+    def evaluate(self, trace: Trace) -> Evaluation:
+        """Everything the suite has to say about one trace."""
+        scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)
+        view = self._viewer.view(trace)
+        results = [test.judge(view, scenario) for test in self._tests if test.applies(trace, scenario)]
+        return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous)
+
+    def _scenario_of(self, trace: Trace) -> tuple[Scenario | None, str | None, str | None]:
+        """The scenario a trace belongs to, or the id nobody knows, or the query that several scenarios share."""
+        if trace.scenario is not None:
+            scenario = self._scenarios.get(trace.scenario)
+            return scenario, None if scenario else trace.scenario, None
+        if trace.query is None:
+            return None, None, None
+        matches = self._by_query.get(_folded(trace.query), [])
+        if len(matches) > 1:
+            return None, None, " / ".join(scenario.id for scenario in matches)
+        return matches[0] if matches else None, None, None
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.split())
+
+
+class _PlannedTest:
+    """One test, compiled."""
+
+    def __init__(self, index: int, test: Test, suite: Suite, viewer: Viewer, today: datetime.date) -> None:
+        self._index = index
+        self._check = spec_of(test).compile(viewer.tools)
+        self._leniency = Leniency(test, suite, today)
+        self._scenarios = None if test.scenarios is None else frozenset(test.scenarios)
+        self._tags = None if test.tags is None else frozenset(test.tags)
+        self._selective = self._scenarios is not None or self._tags is not None
+
+    def applies(self, trace: Trace, scenario: Scenario | None) -> bool:
+        """Whether the test speaks of this trace."""
+        if not self._selective:
+            return True
+        if self._scenarios is not None and (scenario is None or scenario.id not in self._scenarios):
+            return False
+        if self._tags is None:
+            return True
+        return not self._tags.isdisjoint(trace.tags) or (
+            scenario is not None and not self._tags.isdisjoint(scenario.tags)
+        )
+
+    def judge(self, view: View, scenario: Scenario | None) -> TestResult:
+        """The outcome as it counts. A check that breaks is an outcome too."""
+        started = perf_counter_ns()
+        try:
+            outcome = self._check(view)
+        except (PatternLimit, TimeoutError) as error:
+            outcome = Outcome("error", True, message=str(error) or "a pattern took longer than a second")
+        except Exception:
+            outcome = Outcome("error", True, message=traceback.format_exc())
+        used: tuple[int, ...] = ()
+        if outcome.violations or outcome.status != "pass":
+            outcome, used = self._leniency.apply(outcome, scenario.id if scenario else None)
+        return TestResult(self._index, outcome, used, perf_counter_ns() - started)
+
+
+def compile_suite(suite: Suite, today: datetime.date) -> Plan:
+    """The plan for a suite."""
+    return Plan(suite, today)
+
+
+def select(suite: Suite, only: tuple[str, ...], tags: tuple[str, ...]) -> Suite:
+    """The part of a suite that `--only` and `--tag` ask for; what selects nothing is refused."""
+    if not only and not tags:
+        return suite
+    ids = [*(test.id for test in suite.tests), *(scenario.id for scenario in suite.scenarios)]
+    known_tags = {tag for test in suite.tests for tag in test.tags or ()}
+    known_tags |= {tag for scenario in suite.scenarios for tag in scenario.tags}
+    problems = [
+        Problem(f"--only {pattern} selects no test and no scenario{did_you_mean(pattern, ids)}")
+        for pattern in only
+        if not any(glob_matcher(pattern)(id_) for id_ in ids)
+    ]
+    problems += [
+        Problem(f"--tag {tag} is on no test and no scenario{did_you_mean(tag, known_tags)}")
+        for tag in tags
+        if tag not in known_tags
+    ]
+    tests = tuple(test for test in suite.tests if _chosen(test.id, test.tags, only, tags))
+    scenarios = tuple(replace(one, selected=_chosen(one.id, one.tags, only, tags)) for one in suite.scenarios)
+    if not problems and not tests and not any(scenario.selected for scenario in scenarios):
+        problems.append(Problem("--only and --tag together select nothing"))
+    if problems:
+        raise UsageError(problems)
+    return replace(suite, tests=tests, scenarios=scenarios)
+
+
+def _chosen(id_: str, own: tuple[str, ...] | None, only: tuple[str, ...], tags: tuple[str, ...]) -> bool:
+    named = not only or any(glob_matcher(pattern)(id_) for pattern in only)
+    return named and (not tags or not set(tags).isdisjoint(own or ()))

@@ -1,0 +1,273 @@
+"""Secrets hidden and long values cut, before anything is shown or stored.
+
+A secret is a key, token, JWT, PEM block, password in a URL or an assignment, whatever stands under an
+argument with a name such as `password`, and what the suite adds. It becomes `[hidden #1]`; the number is
+given in the order of first appearance, so equal secrets stay recognisably equal and nothing else is told.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from passmuster.secret_patterns import Span, is_secret_name, secret_spans
+
+__all__ = ["ENDING_LIMIT", "SENTENCE_LIMIT", "VALUE_LIMIT", "Redactor"]
+
+VALUE_LIMIT = 200
+SENTENCE_LIMIT = 600
+ENDING_LIMIT = 4000
+_ITEMS, _DEPTH, _LEAVES = 50, 10, 1000
+_PATIENCE = 5
+
+_SEGMENT = r"\[[^\]]*\]|[^.\[\]]+"
+
+
+class Redactor:
+    """Hides secrets and cuts what is long. One per report, for it remembers which secrets it has met.
+
+    `patterns` are regular expressions whose matches are hidden; `arguments` are entries `TOOL.path`
+    (`pay.card.number`, `*.items[*].price`) whose values are.
+    """
+
+    def __init__(self, patterns: Sequence[str] = (), arguments: Sequence[str] = ()) -> None:
+        self._patterns = tuple(patterns)
+        self._arguments = tuple(split for entry in arguments for split in _splits(entry))
+        self._compiled: list[Any] | None = None
+        self._timeouts = 0
+        self._numbers: dict[str, int] = {}
+
+    def hide(self, text: str, known: Collection[str] = ()) -> str:
+        """The text with every secret in it, and every word of `known`, replaced by its number."""
+        spans = secret_spans(text)
+        if self._patterns and text:
+            spans += self._own(text)
+        for secret in known:
+            spans += _occurrences(secret, text)
+        return self._replaced(text, spans) if spans else text
+
+    def text(self, text: str, limit: int = VALUE_LIMIT, known: Collection[str] = ()) -> str:
+        """The text with secrets hidden, then cut to its head."""
+        text = _encodable(self.hide(text, known))
+        if len(text) <= limit:
+            return text
+        return f"{_head(text, limit)}… ({len(text)} characters)"
+
+    def ending(self, text: str, limit: int = ENDING_LIMIT, known: Collection[str] = ()) -> str:
+        """The text with secrets hidden, then cut to its end, where a traceback says what happened."""
+        text = _encodable(self.hide(text, known))
+        return text if len(text) <= limit else f"… (the end of {len(text)} characters)\n{text[-limit:]}"
+
+    def value(self, value: Any, *, known: Collection[str] = (), items: int = _ITEMS) -> Any:
+        """Any value as plain JSON data, its strings and keys hidden and cut, its containers bounded."""
+        return _Walk(self, (), items, known, numbers=False).visit(value, (), False, 0)
+
+    def argument(self, tool: str | None, argument: str | None, value: Any) -> tuple[Any, list[str]]:
+        """The value of one argument made safe, and what was hidden because of its name or place."""
+        paths = tuple(path for glob, path in self._arguments if fnmatchcase(tool or "", glob))
+        walk = _Walk(self, paths, _ITEMS, (), numbers=True)
+        return walk.visit(value, _segments(argument or ""), False, 0), walk.secrets
+
+    def numbered(self, secret: str) -> str:
+        """What is shown instead of a secret."""
+        return f"[hidden #{self._numbers.setdefault(secret, len(self._numbers) + 1)}]"
+
+    def hides_number(self, text: str) -> bool:
+        """Whether a number is caught by one of the suite's own patterns."""
+        return bool(self._patterns and self._own(text))
+
+    def _own(self, text: str) -> list[Span]:
+        if self._compiled is None:
+            import regex
+
+            self._compiled = [regex.compile(pattern) for pattern in self._patterns]
+        # A pattern that keeps running out of time must not make the report take hours.
+        timeout = 1.0 if self._timeouts < _PATIENCE else 0.05
+        spans: list[Span] = []
+        for pattern in self._compiled:
+            try:
+                spans += [found.span() for found in pattern.finditer(text, timeout=timeout) if found.group()]
+            except TimeoutError:
+                self._timeouts += 1
+                return [(0, len(text))]
+        return spans
+
+    def _replaced(self, text: str, spans: list[Span]) -> str:
+        parts: list[str] = []
+        end = 0
+        for start, stop in _merged(spans):
+            parts += (text[end:start], self.numbered(text[start:stop]))
+            end = stop
+        return "".join(parts) + text[end:]
+
+
+class _Walk:
+    """One pass over one value: how much of it may still be shown, and what was hidden on the way."""
+
+    def __init__(
+        self,
+        redactor: Redactor,
+        hidden: tuple[tuple[str, ...], ...],
+        items: int,
+        known: Collection[str],
+        *,
+        numbers: bool,
+    ) -> None:
+        self._redactor = redactor
+        self._hidden = hidden
+        self._items = items
+        self._known = known
+        self._numbers = numbers
+        """Whether a number under a secret's name is one: so for arguments, not for counts in `stats`."""
+        self._left = max(_LEAVES, items)
+        self.secrets: list[str] = []
+
+    def visit(self, value: Any, path: tuple[str, ...], named: bool, depth: int) -> Any:
+        named = named or any(is_secret_name(segment) for segment in path)
+        asked = any(_covers(pattern, path) for pattern in self._hidden)
+        self._left -= 1
+        if isinstance(value, Mapping):
+            return self._map(value, path, named, depth)
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return self._list(value, path, named, depth)
+        return self._leaf(value, named, asked)
+
+    def _map(self, value: Mapping[Any, Any], path: tuple[str, ...], named: bool, depth: int) -> Any:
+        if depth >= _DEPTH and value:
+            return f"… ({len(value)} entries)"
+        shown: dict[str, Any] = {}
+        # `{"name": "DB_PASSWORD", "value": …}`, as headers and environments are often written.
+        pair = is_secret_name(_described(value.get("name") or value.get("key") or ""))
+        for count, (key, inner) in enumerate(value.items()):
+            if count >= self._items or self._left <= 0:
+                shown["…"] = f"{len(value) - count} more"
+                break
+            name = _described(key)
+            below = (*path, *_segments(name))
+            safe = self.visit(inner, below, named or (pair and name == "value"), depth + 1)
+            shown[_unused(self._redactor.text(name, known=self._known), shown)] = safe
+        return shown
+
+    def _list(self, value: Collection[Any], path: tuple[str, ...], named: bool, depth: int) -> Any:
+        if depth >= _DEPTH and value:
+            return f"… ({len(value)} items)"
+        ordered = sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
+        shown: list[Any] = []
+        for index, inner in enumerate(ordered):
+            if index >= self._items or self._left <= 0:
+                shown.append(f"… ({len(value) - index} more)")
+                break
+            shown.append(self.visit(inner, (*path, f"[{index}]"), named, depth + 1))
+        return shown
+
+    def _leaf(self, value: Any, named: bool, asked: bool) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, bool):
+            return self._secret(str(value).lower()) if asked else value
+        if isinstance(value, (int, float)):
+            return self._number(value, asked or (named and self._numbers))
+        text = value if isinstance(value, str) else _described(value)
+        if text and (named or asked):
+            scheme, space, rest = text.partition(" ")
+            if space and rest and scheme.lower() in ("bearer", "basic"):
+                return f"{scheme} {self._secret(rest)}"
+            return self._secret(text)
+        return self._redactor.text(text, known=self._known)
+
+    def _number(self, value: int | float, hidden: bool) -> Any:
+        if isinstance(value, int) and value.bit_length() > 4096:
+            return f"… (an integer of {value.bit_length()} bits)"
+        text = str(value)
+        if hidden or self._redactor.hides_number(text):
+            return self._secret(text)
+        if math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+    def _secret(self, text: str) -> str:
+        self.secrets.append(text)
+        return self._redactor.numbered(text)
+
+
+def _occurrences(secret: str, text: str) -> Iterable[Span]:
+    import json
+
+    for form in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
+        at = text.find(form) if form else -1
+        while at >= 0:
+            stop = at + len(form)
+            # A short one is hidden as a word only, or a hidden `5` would blot out half the sentence.
+            if len(form) > 5 or not (text[at - 1 : at].isalnum() or text[stop : stop + 1].isalnum()):
+                yield at, stop
+            at = text.find(form, stop)
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, stop in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
+
+
+def _splits(entry: str) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Every reading of `TOOL.path`, since a tool's name may itself hold a dot."""
+    parts = entry.split(".")
+    for at in range(1, len(parts)):
+        yield ".".join(parts[:at]), _segments(".".join(parts[at:]))
+
+
+def _segments(path: str) -> tuple[str, ...]:
+    """`items[2].price` as its parts; an index keeps its brackets, a quoted key loses them."""
+    return tuple(
+        part[2:-2] if part[:2] in ("['", '["') and len(part) > 4 else part for part in re.findall(_SEGMENT, path)
+    )
+
+
+def _covers(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Whether the pattern names this place or one around it; the index of a list may be left out."""
+    met = 0
+    for segment in path:
+        if met == len(pattern):
+            return True
+        wanted = pattern[met]
+        if wanted in (segment, "*") or (wanted == "[*]" and segment.startswith("[")):
+            met += 1
+        elif not segment.startswith("["):
+            return False
+    return met == len(pattern)
+
+
+def _unused(key: str, taken: Mapping[str, Any]) -> str:
+    """The key, numbered if cutting or hiding made it equal to another."""
+    if key not in taken:
+        return key
+    count = 2
+    while f"{key} ({count})" in taken:
+        count += 1
+    return f"{key} ({count})"
+
+
+def _head(text: str, limit: int) -> str:
+    """The first characters, without half a `[hidden #1]` at their end."""
+    opening = text.rfind("[hidden #", 0, limit + 9)
+    cuts = opening >= 0 and opening < limit <= text.find("]", opening)
+    return text[: opening if cuts else limit]
+
+
+def _described(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates, which no file can hold, written as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,94 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from passmuster.problems import Problem, UsageError
+
+__all__ = ["check_writable", "write_whole"]
+
+
+def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False) -> None:
+    """Write a file so that nobody ever sees half of it; what was there stays if anything goes wrong."""
+    # Following links keeps a link a link: the file it points at is replaced.
+    target = Path(os.path.realpath(path))
+    try:
+        if make_folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_bytes(data)  # a pipe or a device, which must not be replaced by a file
+        else:
+            _replace(target, data)
+    except OSError as problem:
+        raise UsageError(Problem(f"cannot write this report: {_reason(problem)}", str(path))) from problem
+
+
+def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False) -> None:
+    """Refuse paths that cannot be written, all in one go, before a run has spent time on judging."""
+    problems: list[Problem] = []
+    taken: set[str] = set()
+    for path in paths:
+        target = os.path.realpath(path)
+        if target in taken and not _is_special(Path(target)):
+            problems.append(Problem("two reports would be written to this file", str(path)))
+        taken.add(target)
+        if reason := _obstacle(Path(target), make_folders):
+            problems.append(Problem(f"cannot write this report: {reason}", str(path)))
+    if problems:
+        raise UsageError(problems)
+
+
+def _replace(target: Path, data: bytes) -> None:
+    if target.is_dir():
+        raise IsADirectoryError(None, "it is a folder")
+    mode = target.stat().st_mode & 0o7777 if target.exists() else None
+    temporary = target.with_name(f".passmuster-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _obstacle(target: Path, make_folders: bool) -> str | None:
+    if target.is_dir():
+        return "it is a folder"
+    if target.exists() and not os.access(target, os.W_OK):
+        return "the file is read-only"
+    if _is_special(target):
+        return None
+    folder = target.parent
+    if not folder.exists() and not make_folders:
+        return f"there is no folder {folder}"
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        return f"{folder} is not a folder"
+    return None if os.access(folder, os.W_OK | os.X_OK) else f"files may not be created in {folder}"
+
+
+def _is_special(target: Path) -> bool:
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def _reason(problem: OSError) -> str:
+    if isinstance(problem, FileNotFoundError):
+        return "its folder does not exist"
+    if isinstance(problem, (FileExistsError, NotADirectoryError)):
+        return "something in its path is not a folder"
+    if isinstance(problem, PermissionError):
+        return "permission denied"
+    text = problem.strerror or str(problem)
+    return text[:1].lower() + text[1:]

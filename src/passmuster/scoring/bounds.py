@@ -1,0 +1,32 @@
+"""Keeping what is kept small: values of any size come out of traces, and thousands of them may be held at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["bounded"]
+
+_TEXT = 16_384
+_ITEMS = 100
+_DEPTH = 12
+
+
+def bounded(value: Any, depth: int = _DEPTH) -> Any:
+    """The value, cut where it is far larger than any report would show. Reports cut further and hide secrets."""
+    if isinstance(value, str):
+        return value if len(value) <= _TEXT else value[:_TEXT] + f"… ({len(value)} characters)"
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 1024:
+        return f"a whole number of about {int(value.bit_length() * 0.30103)} digits"
+    if isinstance(value, dict):
+        if depth == 0:
+            return "…"
+        kept = {bounded(str(key), 0): bounded(value[key], depth - 1) for key in list(value)[:_ITEMS]}
+        return kept if len(value) <= _ITEMS else {**kept, "…": f"{len(value) - _ITEMS} more"}
+    if isinstance(value, list | tuple):
+        if depth == 0:
+            return "…"
+        items = [bounded(item, depth - 1) for item in value[:_ITEMS]]
+        return items if len(value) <= _ITEMS else [*items, f"… {len(value) - _ITEMS} more"]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return repr(value)[:_TEXT]

@@ -1,0 +1,284 @@
+"""What the verdict needs from many outcomes, in bounded memory, whatever way the traces were split.
+
+`merge` is associative and commutative: counts are whole numbers, scores are summed exactly, and of the violations
+the first K by (file, offset, call, rule) are kept beside their exact number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from passmuster.checks.outcome import Outcome, Status, Violation
+from passmuster.scoring.bounds import bounded
+from passmuster.traces.locate import Spot, spot_of_call, spot_of_trace
+from passmuster.traces.model import Trace
+
+__all__ = ["KEPT", "Broken", "Evaluation", "Found", "Run", "ScenarioTally", "Tally", "TestResult", "TestTally", "merge"]
+
+KEPT = 5_000
+"""Violations kept per test."""
+NAMED = 1_000
+"""Names kept per counter, and runs kept per scenario."""
+
+
+class TestResult(Struct, frozen=True):
+    """One test on one trace, after severity and waivers."""
+
+    __test__ = False
+
+    test: int
+    outcome: Outcome
+    waivers: tuple[int, ...] = ()
+    """The waivers that turned violations of this outcome into warnings."""
+    duration_ns: int = 0
+
+
+class Evaluation(Struct, frozen=True):
+    """Everything found out about one trace."""
+
+    trace: Trace
+    results: list[TestResult]
+    scenario: str | None = None
+    unknown_scenario: str | None = None
+    """The scenario id the trace states, where the suite has none such."""
+    ambiguous_query: str | None = None
+
+
+class Found(Struct, frozen=True, order=True):
+    """A violation and its place in the order of all of them."""
+
+    spot: Spot
+    call: int
+    rule: int
+    violation: Violation
+
+    @property
+    def key(self) -> tuple[str, int, int, int]:
+        return (self.spot.file, self.spot.offset, self.call, self.rule)
+
+
+class Broken(Struct, frozen=True):
+    """A check that broke on a trace, and why."""
+
+    spot: Spot
+    message: str
+
+
+class Run(Struct, frozen=True):
+    """One trace of a scenario."""
+
+    spot: Spot
+    trace_id: str | None
+    status: Status
+    message: str | None = None
+
+
+class TestTally(Struct):
+    """One test over many traces."""
+
+    __test__ = False
+
+    rules: list[list[int]]
+    """For each rule: on how many traces it was exercised, on how many violated."""
+    traces: int = 0
+    exercised: int = 0
+    statuses: dict[Status, int] = field(default_factory=dict)
+    violations: int = 0
+    waived: int = 0
+    found: list[Found] = field(default_factory=list)
+    stats: dict[str, Any] = field(default_factory=dict)
+    scores: int = 0
+    score_sum: Fraction = Fraction(0)
+    broken: Broken | None = None
+    duration_ns: int = 0
+
+    def add(self, trace: Trace, result: TestResult) -> None:
+        outcome = result.outcome
+        self.traces += 1
+        self.exercised += outcome.exercised
+        self.duration_ns += result.duration_ns
+        self.statuses[outcome.status] = self.statuses.get(outcome.status, 0) + 1
+        for counts, rule in zip(self.rules, outcome.rules, strict=False):
+            counts[0] += rule.exercised
+            counts[1] += rule.violated
+        if outcome.stats:
+            _add_stats(self.stats, outcome.stats)
+        if outcome.score is not None:
+            self.scores += 1
+            self.score_sum += Fraction(outcome.score)
+        if outcome.message is not None and outcome.status == "error":
+            self.broken = _first(self.broken, Broken(spot_of_trace(trace), outcome.message))
+        if outcome.violations:
+            self._keep(trace, outcome.violations)
+
+    def _keep(self, trace: Trace, violations: tuple[Violation, ...]) -> None:
+        self.violations += len(violations)
+        for rule, violation in enumerate(violations):
+            self.waived += violation.waived is not None
+            call = violation.call_index
+            spot = spot_of_trace(trace) if call is None else spot_of_call(trace, call - 1)
+            if len(self.found) >= KEPT and self._is_later(trace, call or 0, rule):
+                continue
+            small = replace(violation, value=bounded(violation.value), message=bounded(violation.message))
+            self.found.append(Found(spot, call or 0, rule, small))
+        if len(self.found) >= 2 * KEPT:
+            self._cut()
+
+    def _is_later(self, trace: Trace, call: int, rule: int) -> bool:
+        return (trace.origin.file, trace.origin.offset, call, rule) > self.found[KEPT - 1].key
+
+    def _cut(self) -> None:
+        self.found.sort(key=lambda found: found.key)
+        del self.found[KEPT:]
+
+    def merge(self, other: TestTally) -> None:
+        self.traces += other.traces
+        self.exercised += other.exercised
+        self.duration_ns += other.duration_ns
+        for status, number in other.statuses.items():
+            self.statuses[status] = self.statuses.get(status, 0) + number
+        for mine, theirs in zip(self.rules, other.rules, strict=True):
+            mine[0] += theirs[0]
+            mine[1] += theirs[1]
+        _add_stats(self.stats, other.stats)
+        self.scores += other.scores
+        self.score_sum += other.score_sum
+        if other.broken:
+            self.broken = _first(self.broken, other.broken)
+        self.violations += other.violations
+        self.waived += other.waived
+        self.found += other.found
+        self._cut()
+
+
+def _first(a: Broken | None, b: Broken) -> Broken:
+    return b if a is None or (b.spot, b.message) < (a.spot, a.message) else a
+
+
+def _add_stats(into: dict[str, Any], stats: dict[str, Any]) -> None:
+    """Add numbers, and maps of numbers; of anything else the first in its own order is kept."""
+    for name, value in stats.items():
+        known = into.get(name)
+        if isinstance(value, dict):
+            counter = into.setdefault(name, {})
+            if isinstance(counter, dict):
+                count(counter, value.items())
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            exact = Fraction(value) if isinstance(value, float) else value
+            into[name] = known + exact if isinstance(known, int | Fraction) else exact
+        else:
+            text = bounded(value)
+            into[name] = text if known is None else min(known, text, key=repr)
+
+
+def count(counter: dict[str, Any], items: Iterable[tuple[str, Any]]) -> None:
+    """Add numbers by name. Names are untrusted, so only the first so many in their own order stay; those are exact."""
+    for name, number in items:
+        exact = Fraction(number) if isinstance(number, float) else number
+        counter[name] = counter.get(name, 0) + exact
+    if len(counter) > NAMED:
+        for name in sorted(counter)[NAMED:]:
+            del counter[name]
+
+
+class ScenarioTally(Struct):
+    """One scenario over its runs."""
+
+    runs: int = 0
+    statuses: dict[Status, int] = field(default_factory=dict)
+    kept: list[Run] = field(default_factory=list)
+
+    def add(self, run: Run) -> None:
+        self.runs += 1
+        self.statuses[run.status] = self.statuses.get(run.status, 0) + 1
+        self.kept.append(run)
+        if len(self.kept) >= 2 * NAMED:
+            self._cut()
+
+    def _cut(self) -> None:
+        self.kept.sort(key=lambda run: run.spot)
+        del self.kept[NAMED:]
+
+    def merge(self, other: ScenarioTally) -> None:
+        self.runs += other.runs
+        for status, number in other.statuses.items():
+            self.statuses[status] = self.statuses.get(status, 0) + number
+        self.kept += other.kept
+        self._cut()
+
+
+class Tally(Struct):
+    """One suite over many traces."""
+
+    tests: list[TestTally]
+    scenarios: dict[str, ScenarioTally]
+    waivers_used: list[int]
+    read: int = 0
+    unmatched: int = 0
+    bad_lines: int = 0
+    unknown_scenarios: dict[str, int] = field(default_factory=dict)
+    ambiguous_queries: dict[str, int] = field(default_factory=dict)
+    stray_faults: int = 0
+    """Traces without a scenario on which the agent itself failed."""
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Count one trace."""
+        trace = evaluation.trace
+        self.read += 1
+        for result in evaluation.results:
+            self.tests[result.test].add(trace, result)
+            for waiver in result.waivers:
+                self.waivers_used[waiver] += 1
+        fault = trace.error
+        if evaluation.scenario is not None:
+            status: Status = "pass" if fault is None else "error" if fault.kind == "infra" else "fail"
+            message = None if fault is None else bounded(fault.message)
+            run = Run(spot_of_trace(trace), bounded(trace.trace_id), status, message)
+            self.scenarios[evaluation.scenario].add(run)
+            return
+        self.unmatched += bool(self.scenarios)
+        self.stray_faults += fault is not None
+        if evaluation.unknown_scenario is not None:
+            count(self.unknown_scenarios, [(bounded(evaluation.unknown_scenario), 1)])
+        if evaluation.ambiguous_query is not None:
+            count(self.ambiguous_queries, [(evaluation.ambiguous_query, 1)])
+
+    def merge(self, other: Tally) -> None:
+        """Take in what another part of the traces gave."""
+        for mine, theirs in zip(self.tests, other.tests, strict=True):
+            mine.merge(theirs)
+        for name, scenario in other.scenarios.items():
+            self.scenarios[name].merge(scenario)
+        self.waivers_used = [a + b for a, b in zip(self.waivers_used, other.waivers_used, strict=True)]
+        self.read += other.read
+        self.unmatched += other.unmatched
+        self.bad_lines += other.bad_lines
+        self.stray_faults += other.stray_faults
+        count(self.unknown_scenarios, other.unknown_scenarios.items())
+        count(self.ambiguous_queries, other.ambiguous_queries.items())
+
+    def spots(self) -> Iterator[Spot]:
+        """The places whose lines a report will name."""
+        for test in self.tests:
+            test._cut()
+            for found in test.found:
+                yield found.spot
+            if test.broken:
+                yield test.broken.spot
+        for scenario in self.scenarios.values():
+            scenario._cut()
+            for run in scenario.kept:
+                yield run.spot
+
+
+def merge(tallies: Iterable[Tally]) -> Tally:
+    """One tally of several, in any order."""
+    first, *rest = tallies
+    for other in rest:
+        first.merge(other)
+    return first

@@ -1,0 +1,133 @@
+"""What is asked of an agent: the typed `Suite` that the rest of the house works from."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from passmuster.suite.matchers import Matcher
+from passmuster.suite.nodes import Mapping, Node
+from passmuster.suite.policy import Policy
+from passmuster.suite.reading import Reader
+
+__all__ = [
+    "CheckContext",
+    "CheckKind",
+    "FailedWhen",
+    "Output",
+    "Redact",
+    "Scenario",
+    "Suite",
+    "Test",
+    "Waiver",
+]
+
+
+class Scenario(Struct, frozen=True, kw_only=True):
+    """One task for the agent."""
+
+    id: str
+    query: str | None = None
+    category: str | None = None
+    capability: str | None = None
+    tags: tuple[str, ...] = ()
+    line: int = 0
+    selected: bool = True
+    """False where a partial run leaves it out; its traces still belong to it."""
+
+
+class Test(Struct, frozen=True, kw_only=True):
+    """One check on every trace, or on those its `scenarios` and `tags` name."""
+
+    __test__ = False  # not a test class to pytest
+
+    id: str
+    metric: str
+    severity: Literal["block", "warn", "log"] = "block"
+    scenarios: tuple[str, ...] | None = None
+    """Ids of the scenarios it is limited to."""
+    tags: tuple[str, ...] | None = None
+    spec: object = None
+    """What the check itself is asked, in the check's own terms."""
+    line: int = 0
+
+
+class Waiver(Struct, frozen=True, kw_only=True):
+    """Turns matching violations of one test into warnings until the end of a day."""
+
+    test: str
+    reason: str
+    expires: datetime.date
+    tool: str | None = None
+    scenario: str | None = None
+    line: int = 0
+
+
+class FailedWhen(Struct, frozen=True):
+    """What a failed call looks like where the format has no error flag."""
+
+    tool: str
+    result: Matcher
+
+
+class Redact(Struct, frozen=True):
+    """What has to be hidden besides the usual secrets."""
+
+    patterns: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+
+class Output(Struct, frozen=True):
+    """The reports written when the command line names none."""
+
+    formats: tuple[str, ...] = ()
+    folder: str = "passmuster-report"
+
+
+class Suite(Struct, frozen=True, kw_only=True):
+    """One suite file, read and understood."""
+
+    name: str
+    path: Path
+    file: str
+    """How reports name the file: relative to the root."""
+    root: Path
+    sha256: str
+    agent_name: str | None = None
+    agent_version: str | None = None
+    traces: tuple[str, ...] = ()
+    tests: tuple[Test, ...] = ()
+    scenarios: tuple[Scenario, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    failed_when: tuple[FailedWhen, ...] = ()
+    redact: Redact = Redact()
+    output: Output = Output()
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
+
+
+class CheckContext(Protocol):
+    """What the loader lends a check while its test is read."""
+
+    reader: Reader
+
+    def policy(self, node: Node, at: str) -> Policy | None:
+        """The policy file that a node names, or None with a problem noted."""
+
+
+class CheckKind(Protocol):
+    """A kind of check that `metric:` can name: the keys it takes, and how it reads them."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+
+    def read(self, context: CheckContext, node: Mapping, at: str) -> object:
+        """The test's own part, read; what it returns is compiled by the check room."""

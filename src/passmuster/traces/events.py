@@ -1,0 +1,103 @@
+"""Event lines: one step a record, `{"type": "tool_call", …}`.
+
+A file is one trace, unless its records carry a `trace_id`; a record without one belongs to the trace
+named last before it. `{"type": "trace", …}` states any field of the native form. Where the query
+and the answer are not stated, the first user message and the last assistant message are they.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from passmuster.traces.model import Handoff, Key, LlmCall, Message, Origin, ToolCall, ToolResult, Trace
+from passmuster.traces.native import AnyStep, Fields, decode_error, reject_misnamed, to_trace
+from passmuster.traces.pairing import pair_results
+from passmuster.traces.records import BadRecord, OnBad, Record
+from passmuster.traces.sources import Source
+
+__all__ = ["NAME", "SPLITTABLE", "read", "sniff"]
+
+NAME = "events"
+SPLITTABLE = False
+
+
+class _Stamp(Struct, frozen=True):
+    trace_id: Key | None = None
+
+
+class _Header(Fields, tag_field="type", tag="trace"):
+    """The fields of a trace, as a record of their own."""
+
+
+_stamp = msgspec.json.Decoder(_Stamp)
+_event = msgspec.json.Decoder(_Header | LlmCall | ToolCall | ToolResult | Handoff | Message)
+
+
+class _Gathering:
+    """A trace in the making."""
+
+    def __init__(self, offset: int, trace_id: Key | None) -> None:
+        self.fields = Fields(trace_id=trace_id)
+        self.offset = offset
+        self.steps: list[AnyStep] = []
+        self.offsets: list[int] = []
+
+    def add(self, offset: int, event: _Header | AnyStep) -> None:
+        if not isinstance(event, _Header):
+            self.steps.append(event)
+            self.offsets.append(offset)
+            return
+        for step in event.steps or []:
+            self.add(offset, step)
+        for name in Fields.__struct_fields__:
+            value = getattr(event, name)
+            if name != "steps" and value not in (None, []):
+                setattr(self.fields, name, value)
+
+    def finish(self, source: Source) -> Trace:
+        paired = pair_results(self.steps)
+        steps = tuple(step for _, step in paired)
+        offsets = tuple(self.offsets[index] for index, _ in paired)
+        trace = to_trace(self.fields, steps, Origin(source.name, source.path, self.offset, step_offsets=offsets))
+        messages = [step for step in steps if isinstance(step, Message)]
+        query, answer = trace.query, trace.answer
+        if query is None:
+            query = next((said.text for said in messages if said.role == "user"), None)
+        if answer is None:
+            answer = next((said.text for said in reversed(messages) if said.role == "assistant"), None)
+        return replace(trace, query=query, answer=answer)
+
+
+def sniff(record: dict[str, Raw]) -> bool:
+    """Whether this looks like one event of a trace."""
+    return "type" in record
+
+
+def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
+    """The traces that the events of a file add up to, in the order they begin."""
+    traces: dict[Key | None, _Gathering] = {}
+    current: Key | None = None
+    for offset, data in records:
+        try:
+            stamp = _stamp.decode(data)
+            event = _event.decode(data)
+            if isinstance(event, ToolCall) and not event.arguments_json:
+                reject_misnamed(offset, data, single=True)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            on_bad(decode_error(offset, error, data))
+            continue
+        except BadRecord as problem:
+            on_bad(problem)
+            continue
+        if stamp.trace_id is not None:
+            current = stamp.trace_id
+        trace = traces.get(current)
+        if trace is None:
+            trace = traces[current] = _Gathering(offset, current)
+        trace.add(offset, event)
+    for trace in traces.values():
+        yield trace.finish(source)

@@ -1,0 +1,129 @@
+"""Line numbers for places in trace files, worked out only for what is reported.
+
+A `Spot` names a record by its byte offset, and a step inside it. All spots of a file are resolved in one
+pass over it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Raw, Struct
+
+from passmuster.traces.model import Origin, ToolCall, Trace
+from passmuster.traces.records import BadRecord, is_document, read_records
+from passmuster.traces.sources import Source
+
+__all__ = ["Spot", "line_of_byte", "lines_of", "spot_of_call", "spot_of_trace"]
+
+
+class Spot(Struct, frozen=True, order=True):
+    """A place in a trace file: a record, and the index of a step inside it (-1 for the record itself)."""
+
+    file: str
+    offset: int
+    step: int = -1
+    path: str = ""
+
+
+def spot_of_trace(trace: Trace) -> Spot:
+    """Where the trace begins."""
+    origin: Origin = trace.origin
+    return Spot(origin.file, origin.offset, path=origin.path)
+
+
+def spot_of_call(trace: Trace, call: int) -> Spot:
+    """Where the tool call with this index (from 0) stands."""
+    origin: Origin = trace.origin
+    places = [index for index, step in enumerate(trace.steps) if type(step) is ToolCall]
+    index = places[call]
+    if origin.step_offsets is not None:
+        return Spot(origin.file, origin.step_offsets[index], path=origin.path)
+    step = origin.step_places[index] if origin.step_places else index
+    return Spot(origin.file, origin.offset, step, origin.path)
+
+
+def lines_of(spots: Iterable[Spot]) -> dict[Spot, int]:
+    """The line of each spot in its file, counted from 1. Traces that came from no file have no lines."""
+    by_source: dict[Source, list[Spot]] = {}
+    for spot in set(spots):
+        if spot.path:
+            by_source.setdefault(Source(spot.path, spot.file), []).append(spot)
+    lines: dict[Spot, int] = {}
+    for source, wanted in by_source.items():
+        lines |= _lines_in(source, wanted)
+    return lines
+
+
+def _lines_in(source: Source, wanted: list[Spot]) -> dict[Spot, int]:
+    if not is_document(source):
+        lines = _count(source, {spot.offset for spot in wanted})
+        return {spot: lines[spot.offset] for spot in wanted}
+    by_record: dict[int, list[Spot]] = {}
+    for spot in wanted:
+        by_record.setdefault(spot.offset, []).append(spot)
+    exact = {
+        spot: spot.offset + _step_offset(bytes(record.data), spot.step)
+        for record in read_records(source, _ignore, document=True)
+        for spot in by_record.get(record.offset, ())
+    }
+    lines = _count(source, set(exact.values()))
+    return {spot: lines[offset] for spot, offset in exact.items()}
+
+
+def line_of_byte(source: Source, offset: int) -> int:
+    """The line that the byte at this offset stands in."""
+    return _count(source, {offset})[offset]
+
+
+def _count(source: Source, offsets: set[int]) -> dict[int, int]:
+    """Line numbers by byte offset, from one pass over the file."""
+    lines: dict[int, int] = {}
+    passed, line = 0, 1
+    waiting = sorted(offsets, reverse=True)
+    with source.open() as file:
+        while waiting:
+            chunk = file.read(1 << 20)
+            place = 0
+            while waiting and (waiting[-1] < passed + len(chunk) or not chunk):
+                offset = waiting.pop()
+                line += chunk.count(b"\n", place, offset - passed)
+                place = offset - passed
+                lines[offset] = line
+            line += chunk.count(b"\n", place)
+            passed += len(chunk)
+    return lines
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_GAP = re.compile(rb"[ \t\r\n,:]*")
+
+
+def _step_offset(data: bytes, step: int) -> int:
+    """How far into a record its n-th step begins; 0 where that cannot be told."""
+    if step < 0:
+        return 0
+    place = 1
+    for key, value in msgspec.json.decode(data, type=dict[str, Raw]).items():
+        place = _after(_GAP, data, place)
+        place = _after(_GAP, data, _after(_STRING, data, place))
+        if key == "steps":
+            break
+        place += len(bytes(value))
+    else:
+        return 0
+    place += 1
+    for element in msgspec.json.decode(value, type=list[Raw])[:step]:
+        place = _after(_GAP, data, place) + len(bytes(element))
+    return _after(_GAP, data, place)
+
+
+def _after(pattern: re.Pattern[bytes], data: bytes, place: int) -> int:
+    found = pattern.match(data, place)
+    return found.end() if found else place
+
+
+def _ignore(_: BadRecord) -> None:
+    """What could not be read was reported when the traces were."""

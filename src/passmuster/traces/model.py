@@ -1,0 +1,207 @@
+"""What an agent did once: a `Trace` and its parts.
+
+A *step* is one thing that happened: a model call, a tool call, a handoff or a message. A *tool call*
+counts once, whether it was seen as a request, an execution or both; readers have paired results with
+their calls before a `Trace` exists. A call whose result was never recorded has an unknown result,
+which is not a failure. A call with an `error` is an attempt, not a success.
+
+Arguments and results stay undecoded until somebody asks for them, and are decoded once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Generic, Literal, TypeVar, overload
+
+import msgspec
+from msgspec import Meta, Raw, Struct, field
+
+__all__ = [
+    "Agent",
+    "Fault",
+    "Handoff",
+    "LlmCall",
+    "Message",
+    "Origin",
+    "Step",
+    "ToolCall",
+    "ToolResult",
+    "Trace",
+]
+
+Amount = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
+Key = str | int
+
+T = TypeVar("T")
+
+
+class once(Generic[T]):
+    """A value computed on first use and kept with its struct, which stays frozen to everybody else."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute = compute
+        self.name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> once[T]: ...
+    @overload
+    def __get__(self, owner: object, kind: type) -> T: ...
+    def __get__(self, owner: object | None, kind: type) -> once[T] | T:
+        if owner is None:
+            return self
+        value = owner.__dict__[self.name] = self.compute(owner)
+        return value
+
+
+_decode = msgspec.json.Decoder().decode
+
+
+def _decoded(raw: Raw) -> Any:
+    if not raw:
+        return None
+    try:
+        return _decode(raw)
+    except msgspec.ValidationError:  # a number beyond a double, such as 1e400, which `json` reads as infinite
+        return json.loads(bytes(raw))
+
+
+class LlmCall(Struct, frozen=True, gc=False, tag_field="type", tag="llm_call"):
+    """One call of a model."""
+
+    model: str | None = None
+    tokens_in: Count | None = None
+    tokens_out: Count | None = None
+    cost_usd: Amount | None = None
+    duration_ms: Amount | None = None
+    id: Key | None = None
+    parent: Key | None = None
+
+
+class ToolCall(Struct, frozen=True, dict=True, tag_field="type", tag="tool_call"):
+    """One call of a tool, with what came back."""
+
+    tool: str
+    id: Key | None = None
+    arguments_json: Raw = field(default=Raw(), name="arguments")
+    result_json: Raw = field(default=Raw(), name="result")
+    error: Any = None
+    duration_ms: Amount | None = None
+    group: Key | None = None
+    """Calls made in parallel share a group."""
+    parent: Key | None = None
+
+    @once
+    def arguments(self) -> Any:
+        """The arguments, decoded: a dict, unless the agent sent something else."""
+        value = _decoded(self.arguments_json)
+        if value is None:
+            return {}
+        if isinstance(value, str):  # some recorders keep the model's own JSON text
+            try:
+                inner = json.loads(value)
+            except (ValueError, RecursionError):
+                return value
+            return inner if isinstance(inner, dict) else value
+        return value
+
+    @once
+    def result(self) -> Any:
+        """The result, decoded; None where none was recorded."""
+        return _decoded(self.result_json)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call is recorded as failed."""
+        return bool(self.error)
+
+
+class ToolResult(Struct, frozen=True, gc=False, tag_field="type", tag="tool_result"):
+    """A result recorded apart from its call. Readers pair it; no `Trace` holds one."""
+
+    id: Key | None = None
+    tool: str | None = None
+    result_json: Raw = field(default=Raw(), name="result")
+    error: Any = None
+    duration_ms: Amount | None = None
+
+
+class Handoff(Struct, frozen=True, gc=False, tag_field="type", tag="handoff"):
+    """One agent passing the task to another."""
+
+    to: str
+    from_: str | None = field(default=None, name="from")
+
+
+class Message(Struct, frozen=True, gc=False, tag_field="type", tag="message"):
+    """Something said by the user, the agent or the system."""
+
+    role: str
+    content: Any = None
+
+    @property
+    def text(self) -> str | None:
+        """The words of the message, whether its content is a string or a list of parts."""
+        if isinstance(self.content, list):
+            parts = [part.get("text") for part in self.content if isinstance(part, dict)]
+            return "".join(part for part in parts if isinstance(part, str))
+        return self.content if isinstance(self.content, str) else None
+
+
+Step = LlmCall | ToolCall | Handoff | Message
+
+
+class Agent(Struct, frozen=True):
+    """Who acted."""
+
+    name: str | None = None
+    version: str | None = None
+
+
+class Fault(Struct, frozen=True):
+    """Why the agent did not finish: its own failure, or that of what it ran on."""
+
+    message: str
+    kind: Literal["agent", "infra"] = "agent"
+
+
+class Origin(Struct, frozen=True):
+    """Where a trace stood in its source. Lines are worked out later, for what is reported (`locate`)."""
+
+    file: str = ""
+    """How reports name the file."""
+    path: str = ""
+    """Where it really is."""
+    offset: int = 0
+    """Byte offset of the record the trace was read from."""
+    step_offsets: tuple[int, ...] | None = None
+    """One offset a step, where each step is a record of its own."""
+    step_places: tuple[int, ...] | None = None
+    """One index a step into the record's own list, where that differs from the step's."""
+
+
+class Trace(Struct, frozen=True, dict=True, kw_only=True):
+    """What an agent did once."""
+
+    steps: tuple[Step, ...] = ()
+    trace_id: str | None = None
+    scenario: str | None = None
+    query: str | None = None
+    answer: str | None = None
+    run: int | None = None
+    agent: Agent | None = None
+    total_tokens: int | None = None
+    total_llm_calls: int | None = None
+    total_duration_ms: float | None = None
+    total_cost_usd: float | None = None
+    behaviors: list[str] | dict[str, bool] | None = None
+    tags: tuple[str, ...] = ()
+    error: Fault | None = None
+    origin: Origin = Origin()
+
+    @once
+    def tool_calls(self) -> list[ToolCall]:
+        """The tool calls in the recorded order."""
+        return [step for step in self.steps if type(step) is ToolCall]

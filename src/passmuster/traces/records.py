@@ -1,0 +1,170 @@
+"""The records of a file: one a line, or the elements of one JSON document. Each knows its byte offset.
+
+A record is bytes that are valid UTF-8 and plausibly JSON; what it means is for a format to say. Offsets
+count decompressed bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from passmuster.problems import Problem, TraceError
+from passmuster.traces.sources import Source
+
+__all__ = ["BadRecord", "OnBad", "Record", "explain", "is_document", "read_records"]
+
+_BOM = b"\xef\xbb\xbf"
+_HEAD = 1 << 16
+
+
+class Record(NamedTuple):
+    """One JSON value of a file, and where it begins."""
+
+    offset: int
+    data: bytes | Raw
+
+
+class BadRecord(Exception):
+    """A record that cannot be read; `offset` is where the reader stumbled."""
+
+    def __init__(self, offset: int, message: str) -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.message = message
+
+
+OnBad = Callable[[BadRecord], None]
+"""Told of each bad record: raises, or counts it and goes on."""
+
+
+def is_document(source: Source) -> bool:
+    """Whether the file is one JSON document rather than one record a line."""
+    if source.lines_expected:
+        return False
+    try:
+        with source.open() as file:
+            head = file.read(_HEAD).removeprefix(_BOM).lstrip()
+            first, newline, rest = head.partition(b"\n")
+            while not newline and (more := file.read(1 << 20)):
+                piece, newline, rest = more.partition(b"\n")
+                first += piece
+    except (EOFError, zlib.error, OSError) as error:
+        raise unreadable(source, error) from error
+    if not first.lstrip().startswith(b"{"):
+        return True
+    try:
+        msgspec.json.decode(first, type=Raw)
+    except (msgspec.MsgspecError, RecursionError):
+        # The first line is not a record of its own: a document over several lines, unless nothing follows
+        # an opened object but more opened objects, which is a file of lines whose first one is cut off.
+        return not rest.lstrip().startswith(b"{")
+    return not newline
+
+
+def read_records(
+    source: Source, on_bad: OnBad, span: tuple[int, int] | None = None, document: bool = False
+) -> Iterator[Record]:
+    """The records of a file, or of those lines that begin within `span` (bytes from, bytes to)."""
+    try:
+        with source.open() as file:
+            yield from _document(file, on_bad) if document else _lines(file, on_bad, span)
+    except (EOFError, zlib.error, OSError) as error:
+        raise unreadable(source, error) from error
+
+
+def unreadable(source: Source, error: Exception) -> TraceError:
+    """A file that breaks off or cannot be decompressed."""
+    if source.compressed and not isinstance(error, PermissionError | IsADirectoryError | FileNotFoundError):
+        return TraceError(Problem(f"the gzip file is damaged or cut off ({error})", source.name))
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return TraceError(Problem(f"cannot be read: {reason}", source.name))
+
+
+def _lines(file: IO[bytes], on_bad: OnBad, span: tuple[int, int] | None) -> Iterator[Record]:
+    offset, end = span or (0, -1)
+    if offset:
+        file.seek(offset - 1)
+        offset += len(file.readline()) - 1  # a line belongs to the span it begins in
+    for line in file:
+        if offset >= end >= 0:
+            return
+        start = offset
+        offset += len(line)
+        if start == 0 and line.startswith(_BOM):
+            line = line[len(_BOM) :]
+            start = len(_BOM)
+        if line.isspace():
+            continue
+        if not line.isascii() and (problem := _not_utf8(start, line)):
+            on_bad(problem)
+            continue
+        yield Record(start, line)
+
+
+def _document(file: IO[bytes], on_bad: OnBad) -> Iterator[Record]:
+    data = file.read()
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    if problem := _not_utf8(start, data[start:]):
+        on_bad(problem)
+        return
+    start = _skip(data, start)
+    if start == len(data):
+        return
+    if data[start : start + 1] != b"[":
+        yield Record(start, data[start:] if start else data)
+        return
+    try:
+        elements: list[Raw] = msgspec.json.decode(data[start:], type=list[Raw])
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        on_bad(explain(start, error, data))
+        return
+    place = start + 1
+    for element in elements:
+        place = _skip(data, place)
+        yield Record(place, element)
+        place = _skip(data, place + len(bytes(element))) + 1  # past the comma
+
+
+def _not_utf8(start: int, data: bytes) -> BadRecord | None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        return BadRecord(start + error.start, f"is not UTF-8: byte 0x{byte:02x} cannot stand here")
+    return None
+
+
+_SPACE = re.compile(rb"[ \t\r\n]*")
+
+
+def _skip(data: bytes, place: int) -> int:
+    found = _SPACE.match(data, place)
+    return found.end() if found else place
+
+
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+_PLACE = re.compile(r" \(byte (\d+)\)$")
+
+
+def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
+    """What a decoder's error means to the person who has to mend the file."""
+    if isinstance(error, RecursionError):
+        return BadRecord(offset, "nests too deep to be a trace")
+    if isinstance(error, UnicodeDecodeError):
+        return BadRecord(offset, "is not UTF-8")
+    text = str(error)
+    if "surrogate" in text or (_HALF_PAIR.search(bytes(data)) and ("hex escape" in text or "truncated" in text)):
+        return BadRecord(offset, "has half of a surrogate pair (such as \\ud83d alone), which is not text")
+    if "truncated" in text:
+        return BadRecord(offset, "is cut off: its JSON ends too early")
+    if found := _PLACE.search(text):
+        place = offset + int(found[1])
+        reason = text[: found.start()].removeprefix("JSON is malformed: ")
+        return BadRecord(place, f"is not JSON: {reason}")
+    return BadRecord(offset, text)

@@ -1,0 +1,121 @@
+"""Which files hold the traces: paths, folders, globs and standard input, each file once.
+
+A file's *name* is how reports show it: relative to the root where it lies inside, else as it was given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import gzip
+import io
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from msgspec import Struct
+
+from passmuster.problems import Problem, TraceError
+
+__all__ = ["STDIN", "Source", "find_sources", "standard_input"]
+
+STDIN = "<stdin>"
+_ENDINGS = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".ndjson", ".ndjson.gz", ".gz")
+
+
+class Source(Struct, frozen=True):
+    """One trace file: where it is, and what reports call it."""
+
+    path: str
+    name: str
+
+    @property
+    def compressed(self) -> bool:
+        return self.path.endswith(".gz")
+
+    @property
+    def lines_expected(self) -> bool:
+        """Whether the file's ending promises one record a line."""
+        return self.path.removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+
+    def open(self) -> IO[bytes]:
+        """The file's bytes, decompressed."""
+        try:
+            if self.compressed:
+                return io.BufferedReader(gzip.GzipFile(self.path), 1 << 18)
+            return open(self.path, "rb", buffering=1 << 18)
+        except OSError as error:
+            raise TraceError(Problem(f"cannot be read: {error.strerror or error}", self.name)) from error
+
+
+def find_sources(patterns: Iterable[str], base: Path, root: Path) -> list[Source]:
+    """The files that paths, folders and globs name, sorted by name; a file reached twice is there once."""
+    problems: list[Problem] = []
+    found: dict[str, Source] = {}
+    for pattern in patterns:
+        matches = _expand(pattern, base)
+        if not matches:
+            problems.append(Problem(_nothing(pattern, base), pattern))
+        for path in matches:
+            real = os.path.realpath(path)
+            source = Source(real, _display(path, real, root))
+            known = found.setdefault(real, source)
+            if source.name < known.name:
+                found[real] = source
+    if problems:
+        raise TraceError(problems)
+    return sorted(found.values(), key=lambda source: source.name)
+
+
+def _expand(pattern: str, base: Path) -> list[str]:
+    path = os.path.join(base, pattern)
+    if os.path.isdir(path):
+        return list(_inside(path))
+    if os.path.exists(path):
+        return [path]
+    if glob.has_magic(pattern):
+        hits = sorted(glob.glob(path, recursive=True))
+        return [hit for hit in hits if not os.path.isdir(hit)]
+    return []
+
+
+def _inside(folder: str) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith(".") and name.endswith(_ENDINGS):
+                yield os.path.join(place, name)
+
+
+def _nothing(pattern: str, base: Path) -> str:
+    path = os.path.join(base, pattern)
+    if os.path.isdir(path):
+        return "holds no trace file (looked for .jsonl, .json and .gz in it and below)"
+    if glob.has_magic(pattern):
+        return "this glob matches no file"
+    return "there is no such trace file or folder"
+
+
+def _display(path: str, real: str, root: Path) -> str:
+    """The name relative to the root, `/` on every system; the path itself where it lies outside."""
+    for candidate in (os.path.abspath(path), real):
+        with contextlib.suppress(ValueError):
+            return Path(candidate).relative_to(root).as_posix()
+    return Path(os.path.abspath(path)).as_posix()
+
+
+@contextlib.contextmanager
+def standard_input() -> Iterator[Source]:
+    """Standard input as a source, kept in a temporary file so that it can be read again for line numbers."""
+    with tempfile.TemporaryDirectory(prefix="passmuster-") as folder:
+        head = sys.stdin.buffer.read(2)
+        ending = ".gz" if head == b"\x1f\x8b" else ""
+        path = os.path.join(folder, "stdin" + ending)
+        with open(path, "wb") as copy:
+            copy.write(head)
+            shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        yield Source(path, STDIN)
