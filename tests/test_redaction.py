@@ -8,7 +8,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passmuster.redaction import VALUE_LIMIT, Redactor
@@ -71,6 +71,7 @@ def test_a_known_shape_is_hidden_wherever_it_stands(prefix: str, rest: str, fram
         ("AWS_SECRET_ACCESS_KEY=wJalr/XUt+nFEMI", "AWS_SECRET_ACCESS_KEY=[hidden #1]"),
         ("https://x/y?access_token=abc&z=1", "https://x/y?access_token=[hidden #1]&z=1"),
         ("postgres://u:p@ss@host/db", "postgres://u:[hidden #1]@host/db"),
+        ("İİ PassWord=Hunter2 İ BEARER AbcDefGh", "İİ PassWord=[hidden #1] İ BEARER [hidden #2]"),
         ("redis://:pw@host", "redis://:[hidden #1]@host"),
         (f"password={JWT}, Bearer {JWT}", "password=[hidden #1], Bearer [hidden #1]"),
     ],
@@ -186,7 +187,7 @@ def test_a_placeholder_is_never_hidden_again() -> None:
 
 
 def test_a_pattern_that_runs_out_of_time_hides_the_whole_text() -> None:
-    assert Redactor(patterns=[r"(a+)+$"]).hide("a" * 40 + "!") == "[hidden #1]"
+    assert Redactor(patterns=[r"(a|aa)+$"]).hide("a" * 40 + "!") == "[hidden #1]"
 
 
 def test_long_text_is_cut_after_secrets_are_hidden() -> None:
@@ -255,18 +256,20 @@ def test_counts_under_a_secret_name_are_no_secret() -> None:
 )
 def test_a_megabyte_of_anything_takes_a_moment(unit: str) -> None:
     text = unit * (1_000_000 // len(unit)) + " key= ://u:p@ -----BEGIN A----- Bearer "
-    start = time.perf_counter()
+    start = time.process_time()
     Redactor().text(text)
-    # Far from a tight bound: a quadratic search would take minutes.
-    assert time.perf_counter() - start < 3
+    # It takes a few tenths; a quadratic search would take minutes.
+    assert time.process_time() - start < 2
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="abcXYZ019 _-", min_size=1, max_size=30).filter(lambda text: text.strip()))
 def test_no_password_survives_in_its_argument(password: str) -> None:
     shown = Redactor().argument("login", "user.password", {"value": password, "list": [password]})[0]
     assert all(re.fullmatch(r"(?i:(?:bearer|basic) )?\[hidden #1\]", text) for text in (shown["value"], *shown["list"]))
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -277,6 +280,7 @@ def test_any_value_becomes_strict_json(value: object) -> None:
     json.dumps(Redactor().value(value), allow_nan=False).encode()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_hiding_twice_hides_no_more(text: str) -> None:
     redactor = Redactor()

@@ -45,8 +45,9 @@ class Redactor:
         spans = secret_spans(text)
         if self._patterns and text:
             spans += self._own(text)
-        for secret in known:
-            spans += _occurrences(secret, text)
+        for word in known:
+            if word in text:
+                spans += _occurrences(word, text)
         return self._replaced(text, spans) if spans else text
 
     def text(self, text: str, limit: int = VALUE_LIMIT, known: Collection[str] = ()) -> str:
@@ -66,7 +67,7 @@ class Redactor:
         return _Walk(self, (), items, known, numbers=False).visit(value, (), False, 0)
 
     def argument(self, tool: str | None, argument: str | None, value: Any) -> tuple[Any, list[str]]:
-        """The value of one argument made safe, and what was hidden because of its name or place."""
+        """The value of one argument made safe, and the words that were hidden for its name or place."""
         paths = tuple(path for glob, path in self._arguments if fnmatchcase(tool or "", glob))
         walk = _Walk(self, paths, _ITEMS, (), numbers=True)
         return walk.visit(value, _segments(argument or ""), False, 0), walk.secrets
@@ -189,21 +190,27 @@ class _Walk:
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
     def _secret(self, text: str) -> str:
-        self.secrets.append(text)
+        self.secrets += _written_forms(text)
         return self._redactor.numbered(text)
 
 
-def _occurrences(secret: str, text: str) -> Iterable[Span]:
+def _written_forms(secret: str) -> list[str]:
+    """The secret as a sentence may quote it: as it is, or with the escapes of JSON."""
+    if secret.isascii() and secret.isprintable() and '"' not in secret and "\\" not in secret:
+        return [secret]
     import json
 
-    for form in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
-        at = text.find(form) if form else -1
-        while at >= 0:
-            stop = at + len(form)
-            # A short one is hidden as a word only, or a hidden `5` would blot out half the sentence.
-            if len(form) > 5 or not (text[at - 1 : at].isalnum() or text[stop : stop + 1].isalnum()):
-                yield at, stop
-            at = text.find(form, stop)
+    return list(dict.fromkeys([secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]))
+
+
+def _occurrences(word: str, text: str) -> Iterable[Span]:
+    at = text.find(word)
+    while at >= 0:
+        stop = at + len(word)
+        # A short one is hidden as a whole word only, or a hidden `5` would blot out half the sentence.
+        if len(word) > 5 or not (text[at - 1 : at].isalnum() or text[stop : stop + 1].isalnum()):
+            yield at, stop
+        at = text.find(word, stop)
 
 
 def _merged(spans: list[Span]) -> list[Span]:

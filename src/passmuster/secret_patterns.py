@@ -65,7 +65,7 @@ def _token(prefix: str) -> re.Pattern[str]:
 # Patterns stay text until `re` compiles and keeps them at first use: most runs meet no secret.
 _PEM = r"-----BEGIN [A-Z0-9 ]{1,60}-----(?s:.*?)(?:-----END [A-Z0-9 ]{1,60}-----|\Z)"
 _URL = r"""://[^\s/?#:@"'<>]{0,256}+:([^\s/?#"'<>]{1,512})@"""
-_SCHEME = r"(?i)\b(bearer|basic)[ \t:]{1,3}([A-Za-z0-9._~+/=%-]{6,})"
+_SCHEME = r"(?:bearer|basic)[ \t:]{1,3}([a-z0-9._~+/=%-]{6,})"
 
 _NAME_END = (
     r"pass(?:wor|w)d|passphrase|passcode|pwd|secret|token|cookie|authorization|credentials?"
@@ -75,8 +75,8 @@ _VALUE = (
     r"(?:(?:bearer|basic|token|digest)[ \t]{1,3})?"
     r"""(?:\\"([^"\\]++)|"((?:[^"\\]|\\.)++)|'((?:[^'\\]|\\.)++)|([^\s"'`,;&<>\\({\[][^\s"'`,;&<>\\]*+))"""
 )
-_ASSIGNED = rf"""(?i)({_NAME_END})(?:\\?["'])?\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}{_VALUE}"""
-_OPTION = rf"(?i)({_NAME_END})[ \t]{{1,3}}(?={_VALUE})"
+_ASSIGNED = rf"""({_NAME_END})(?:\\?["'])?\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}{_VALUE}"""
+_OPTION = rf"({_NAME_END})[ \t]{{1,3}}(?={_VALUE})"
 _NAME_HINTS = ("passw", "passphrase", "passcode", "pwd", "secret", "token", "cookie", "authoriz", "credential", "key")
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 
@@ -111,11 +111,12 @@ def secret_spans(text: str) -> list[Span]:
         spans += [found.span() for found in re.finditer(_PEM, text)]
     if "://" in text and "@" in text:
         spans += [found.span(1) for found in re.finditer(_URL, text)]
-    lower = text.lower()
+    # Small letters make the search several times faster than ignoring case; `İ` alone would become two.
+    lower = text.replace("İ", "i").lower()
     if "bearer" in lower or "basic" in lower:
-        spans += [found.span(2) for found in re.finditer(_SCHEME, text) if _is_credential(found[1], found[2])]
+        spans += [found.span(1) for found in re.finditer(_SCHEME, lower) if _is_credential(text, found)]
     if any(hint in lower for hint in _NAME_HINTS):
-        spans += _assigned(text)
+        spans += _assigned(text, lower)
     return spans
 
 
@@ -129,20 +130,20 @@ def is_secret_name(name: str) -> bool:
     return bool(re.search(_SECRET_NAME, joined)) or words[-1] in _SECRET_WORDS
 
 
-def _assigned(text: str) -> Iterable[Span]:
+def _assigned(text: str, lower: str) -> Iterable[Span]:
     if "=" in text or ":" in text:
-        for found in re.finditer(_ASSIGNED, text):
-            if is_secret_name(_before(text, found.start()) + found[1]) and (span := _value_span(found)):
+        for found in re.finditer(_ASSIGNED, lower):
+            if is_secret_name(_before(text, found.end(1))) and (span := _value_span(found)):
                 yield span
     if "--" in text:
-        for found in re.finditer(_OPTION, text):
+        for found in re.finditer(_OPTION, lower):
             if _before(text, found.start()).startswith("--") and (span := _value_span(found)):
                 yield span
 
 
 def _before(text: str, end: int) -> str:
-    """The part of a name that stands directly before a place."""
-    near = text[max(0, end - 60) : end]
+    """The name, or part of one, that stands directly before a place."""
+    near = text[max(0, end - 80) : end]
     return near[len(near.rstrip(_NAME_CHARACTERS)) :]
 
 
@@ -152,13 +153,14 @@ def _value_span(found: re.Match[str]) -> Span | None:
     if group == 5:
         kept = found[group].rstrip(")]}.")
         stop = start + len(kept)
-        if kept.lower() in _PLAIN_WORDS:
+        if kept in _PLAIN_WORDS:
             return None
     return (start, stop) if stop > start else None
 
 
-def _is_credential(scheme: str, rest: str) -> bool:
-    if rest.lower().rstrip(".") in _PLAIN_WORDS:
+def _is_credential(text: str, found: re.Match[str]) -> bool:
+    if found[1].rstrip(".") in _PLAIN_WORDS or text[found.start() - 1 : found.start()].isalnum():
         return False
     # "Basic validation" is English; base64 of any user and password has a capital, a digit or padding inside.
-    return scheme.lower() == "bearer" or any(char.isupper() or char in "0123456789=" for char in rest[1:])
+    rest = text[found.start(1) + 1 : found.end(1)]
+    return found[0].startswith("bearer") or any(char.isupper() or char in "0123456789=" for char in rest)

@@ -25,8 +25,7 @@ def redact_report(report: Report, redactor: Redactor) -> Report:
     """The report with everything that came from traces or custom code made safe to show and keep."""
     known: dict[str, None] = {}
     tests = [_test(test, redactor, known) for test in report.tests]
-    # What was hidden as the value of an argument must not come back in a sentence elsewhere.
-    words = [secret for secret in known if len(secret) > 3]
+    words = _telling(known)
     return replace(
         report,
         tests=tests,
@@ -35,9 +34,14 @@ def redact_report(report: Report, redactor: Redactor) -> Report:
     )
 
 
+def _telling(known: Collection[str]) -> list[str]:
+    """What was hidden as an argument's value and must not come back elsewhere; short words could be anything."""
+    return [word for word in known if len(word) > 5]
+
+
 def _test(test: TestReport, redactor: Redactor, known: dict[str, None]) -> TestReport:
     violations = [_violation(violation, redactor, known) for violation in test.violations]
-    words = [secret for secret in known if len(secret) > 3]
+    words = _telling(known)
     return replace(
         test,
         violations=violations,

@@ -18,12 +18,12 @@ def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False) ->
     # Following links keeps a link a link: the file it points at is replaced.
     target = Path(os.path.realpath(path))
     try:
+        if _is_special(path):
+            Path(path).write_bytes(data)
+            return
         if make_folders:
             target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file() and not target.is_dir():
-            target.write_bytes(data)  # a pipe or a device, which must not be replaced by a file
-        else:
-            _replace(target, data)
+        _replace(target, data)
     except OSError as problem:
         raise UsageError(Problem(f"cannot write this report: {_reason(problem)}", str(path))) from problem
 
@@ -33,8 +33,10 @@ def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False) -
     problems: list[Problem] = []
     taken: set[str] = set()
     for path in paths:
+        if _is_special(path):
+            continue
         target = os.path.realpath(path)
-        if target in taken and not _is_special(Path(target)):
+        if target in taken:
             problems.append(Problem("two reports would be written to this file", str(path)))
         taken.add(target)
         if reason := _obstacle(Path(target), make_folders):
@@ -67,8 +69,6 @@ def _obstacle(target: Path, make_folders: bool) -> str | None:
         return "it is a folder"
     if target.exists() and not os.access(target, os.W_OK):
         return "the file is read-only"
-    if _is_special(target):
-        return None
     folder = target.parent
     if not folder.exists() and not make_folders:
         return f"there is no folder {folder}"
@@ -79,8 +79,9 @@ def _obstacle(target: Path, make_folders: bool) -> str | None:
     return None if os.access(folder, os.W_OK | os.X_OK) else f"files may not be created in {folder}"
 
 
-def _is_special(target: Path) -> bool:
-    return target.exists() and not target.is_file() and not target.is_dir()
+def _is_special(path: str | Path) -> bool:
+    """Whether this is a pipe or a device, which is written to and must not be replaced by a file."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _reason(problem: OSError) -> str:

@@ -1,0 +1,302 @@
+"""The console says what seed 004 prints, ends with a sentence to act on, and obeys no text from a trace."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
+
+from passmuster.reports import console
+from passmuster.reports.text import one_line
+
+SEED_ARGS = """\
+❌ FAIL: args_valid
+
+   Tool: apply_discount
+   Argument: percent = 50
+   Violation: Value exceeds maximum (max: 30)
+"""
+
+SEED_SEQUENCE = """\
+❌ FAIL: sequence_valid
+
+   Rule: require
+   Expected: authenticate to be called
+   Actual: authenticate was never called
+
+   Rule: before
+   Expected: authenticate before get_patient_record
+   Actual: get_patient_record called without prior authenticate
+"""
+
+SEED_BLOCKLIST = """\
+❌ FAIL: tool_blocklist
+
+   Violation: Blocked tool called
+   Tool: admin_delete
+   Policy: Blocklist includes 'admin_delete'
+
+   Calls found: 1
+"""
+
+
+def printed(*tests: object, **fields: object) -> str:
+    return console.write(report(*tests, **fields)).decode()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("metric", "violations", "expected"),
+    [
+        (
+            "args_valid",
+            [violation(tool="apply_discount", argument="percent", value=50, has_value=True, constraint="max: 30")],
+            SEED_ARGS,
+        ),
+        (
+            "sequence_valid",
+            [
+                violation(rule="require", expected="authenticate to be called", actual="authenticate was never called"),
+                violation(
+                    rule="before",
+                    tool="get_patient_record",
+                    expected="authenticate before get_patient_record",
+                    actual="get_patient_record called without prior authenticate",
+                ),
+            ],
+            SEED_SEQUENCE,
+        ),
+        (
+            "tool_blocklist",
+            [violation(message="Blocked tool called", tool="admin_delete", pattern="admin_delete", calls_found=1)],
+            SEED_BLOCKLIST,
+        ),
+    ],
+)
+def test_the_results_of_seed_004_are_printed_line_for_line(metric: str, violations: list, expected: str) -> None:
+    assert expected in printed(test_report(*violations, id=metric, metric=metric))
+
+
+def test_a_located_violation_shows_both_of_its_ends() -> None:
+    assert """\
+❌ FAIL: args_valid (check_all_args)
+
+   Tool: apply_discount
+   Argument: percent = 50
+   Violation: Value exceeds maximum (max: 30)
+   Policy line: policies/customer.yaml:12
+   Trace line: traces/a.jsonl:29 (trace t-7)
+   Call: 3 of 5, after get_customer, before send_email
+   Suggestion: Lower the discount to 30 or less.
+""" in printed(test_report(too_much()))
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"message": "odd"}, ["Violation: odd"]),
+        ({"message": "odd", "value": None, "has_value": True}, ["Violation: odd", "Value: null"]),
+        ({"message": "m", "argument": "a"}, ["Argument: a", "Violation: m"]),
+        ({"message": "m", "argument": "a", "value": "5", "has_value": True}, ['Argument: a = "5"']),
+        ({"message": "m", "argument": "a", "value": "[hidden #1]", "has_value": True}, ["Argument: a = [hidden #1]"]),
+        ({"message": "m", "constraint": "max: 3"}, ["Constraint: max: 3"]),
+        ({"rule": "own", "message": "m"}, ["Rule: own", "Violation: m"]),
+        ({"message": "m", "trace_id": "t"}, ["Trace: t"]),
+        ({"message": "m", "scenario": "S-1", "call_index": 2}, ["Scenario: S-1", "Call: 2"]),
+        ({"message": "m", "level": "warn"}, ["Level: warn"]),
+        ({"message": "m", "waived": "known (until 2031-01-01)"}, ["Waived: known (until 2031-01-01)"]),
+    ],
+)
+def test_labels_come_from_the_fields_there_are(fields: dict, expected: list[str]) -> None:
+    text = printed(test_report(violation(**fields)))
+    for wanted in expected:
+        assert f"   {wanted}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("test", "gate", "expected"),
+    [
+        (test_report(), None, "✓ PASS: args_valid (check_all_args)  12 traces"),
+        (test_report(violation(), status="warn"), None, "⚠ WARN: args_valid (check_all_args)"),
+        (test_report(status="error", error="Boom"), None, "❌ ERROR: args_valid (check_all_args)"),
+        (test_report(exercised=False), None, "⚠ NOT EXERCISED: args_valid (check_all_args)  12 traces"),
+        (
+            test_report(exercised=False),
+            [line("test", "check_all_args", "pass"), line("vacuous", "check_all_args")],
+            "❌ FAIL: args_valid (check_all_args)",
+        ),
+        (test_report(rules=[rule(exercised_on=0)]), None, "   Never exercised: rule before at line 9"),
+    ],
+)
+def test_every_way_a_test_can_end(test: object, gate: list | None, expected: str) -> None:
+    fields = {} if gate is None else {"gate": gate}
+    assert expected in printed(test, **fields).splitlines()
+
+
+def test_many_violations_are_shown_in_part() -> None:
+    text = printed(test_report(*[violation(message=f"m{n}") for n in range(40)], violation_count=9000))
+    assert "m9\n" in text
+    assert "m10\n" not in text
+    assert "   … and 8990 more (all of them are in the other reports)\n" in text
+
+
+def test_a_traceback_is_shown_line_by_line() -> None:
+    text = printed(test_report(status="error", error="Traceback\n::error::x\n\x1b[2J"))
+    assert "   | Traceback\n   | : :error::x\n   | \\x1b[2J\n" in text
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (report(test_report(), test_report(id="b")), "PASS: 2 tests held on 12 traces."),
+        (
+            report(test_report(too_much()), test_report(id="b")),
+            "FAIL: 1 of 2 tests failed on 1 of 12 traces;"
+            " start with policies/customer.yaml:12 (apply_discount, percent = 50).",
+        ),
+        (
+            report(test_report(violation(), status="warn"), test_report(id="b")),
+            "PASS with 1 warning: 1 of 2 tests held on 12 traces;"
+            " look at check_all_args (passmuster.yaml:4): 1 violations on 1 traces.",
+        ),
+        (
+            report(gate=[line("threshold", "pass_rate", message="0.5 is below 95%.", file="s.yaml", line=3)]),
+            "FAIL: threshold pass_rate: 0.5 is below 95%; start with s.yaml:3 (pass_rate).",
+        ),
+        (
+            report(
+                scenarios=[scenario(status="missing")], gate=[line("scenario", "SEC-001"), line("required", "SEC-001")]
+            ),
+            "FAIL: 1 of 1 scenario failed and 1 more reason above; start with passmuster.yaml:20 (SEC-001).",
+        ),
+        (
+            report(gate=[line("judge", "rubric", "error", message="no answer")], verdict="error", exit_code=3),
+            "ERROR: the gate could not be decided: no answer.",
+        ),
+        (report(test_report(), partial=True), "PASS (a partial run): 1 test held on 12 traces."),
+    ],
+)
+def test_the_last_line_can_be_acted_on(made: object, expected: str) -> None:
+    lines = console.write(made).decode().splitlines()  # type: ignore[arg-type]
+    assert lines[-1] == expected
+    assert lines[-2] == ""
+    assert lines[0].startswith("customer-service (passmuster.yaml): 12 traces")
+
+
+def test_scenarios_and_suite_level_lines_follow() -> None:
+    lines = console.write(rich_report()).decode().splitlines()
+    for wanted in (
+        "✓ PASS: 1 of 3 scenarios",
+        "❌ MISSING: scenario SEC-002 (adversarial)",
+        "⚠ TOLERATED: scenario OPT-1 (adversarial)",
+        "   Path: max_loops fail, 3 loops",
+        "   Missing: verified identity",
+        "❌ FAIL: threshold pass_rate  pass_rate fail",
+        "   Expected: >= 95%",
+        "⚠ WARN: input waiver 2  the waiver matched nothing",
+    ):
+        assert wanted in lines
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("a\nb\r\tc", "a\\nb\\r\\tc"),
+        ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
+        ("\x9b31m", "\\x9b31m"),
+        ("a\u202eb\u2066c\u200f", "a\\u202eb\\u2066c\\u200f"),
+        ("a\u2028b\ufeff", "a\\u2028b\\ufeff"),
+        ("\ud800", "\\ud800"),
+        ("\U000e0041", "\\U000e0041"),
+        ("::error file=x::boo", ": :error file=x::boo"),
+        ("  ::add-mask::", "  : :add-mask::"),
+        ("x\u00a0::error::", "x\u00a0: :error::"),
+        (":::error", ":: :error"),
+        ("std::vector", "std::vector"),
+        ("a ##[error]b ##vso[x] ###[y] ##VSO[z]", "a # #[error]b # #vso[x] ## #[y] # #VSO[z]"),
+        ("## heading, [bold]", "## heading, [bold]"),
+        ("naïve 漢字 👩‍👩‍👧", "naïve 漢字 👩‍👩‍👧"),
+    ],
+)
+def test_untrusted_text_is_made_safe_for_one_line(text: str, safe: str) -> None:
+    assert one_line(text) == safe
+
+
+@settings(deadline=None)
+@given(st.text(), st.text())
+def test_no_line_begins_with_text_from_a_trace(hostile: str, other: str) -> None:
+    fields = {"tool": hostile, "argument": other, "value": hostile, "has_value": True, "trace_id": other}
+    plain = printed(test_report(violation(tool="t", argument="a", value=1, has_value=True, trace_id="i")))
+    text = printed(test_report(violation(**fields)))
+    assert len(text.split("\n")) == len(plain.split("\n"))
+    for row in text.splitlines():
+        assert not row.lstrip().startswith("::")
+        assert "##[" not in row
+        assert "\x1b" not in row
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def stream(encoding: str = "utf-8", terminal: bool = False) -> io.TextIOWrapper:
+    return (Terminal if terminal else io.TextIOWrapper)(io.BytesIO(), encoding=encoding, newline="\n")
+
+
+def sent(out: io.TextIOWrapper) -> bytes:
+    out.flush()
+    return out.buffer.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_a_pipe_gets_the_plain_text() -> None:
+    out = stream()
+    console.show(rich_report(), out)
+    assert sent(out) == console.write(rich_report())
+
+
+def test_a_terminal_gets_colour_unless_told_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out = stream(terminal=True)
+    console.show(report(test_report(too_much(value="[bold]x[/bold] :smile: \x1b[0m"))), out)
+    text = sent(out).decode()
+    assert "\x1b[1;31m" in text
+    assert r'"[bold]x[/bold] :smile: \u001b[0m"' in text
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = stream(terminal=True)
+    console.show(rich_report(), out)
+    assert sent(out) == console.write(rich_report())
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
+def test_a_stream_that_lacks_the_marks_gets_words(encoding: str, terminal: bool) -> None:
+    out = stream(encoding, terminal)
+    console.show(report(test_report(too_much(value="漢é…")), test_report(id="b")), out)
+    text = sent(out).decode(encoding)
+    assert "FAIL: args_valid" in text
+    assert "PASS: args_valid" in text
+    assert "\\u6f22" in text
+
+
+def test_nothing_is_lost_on_a_terminal_of_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    leader, follower = pty.openpty()
+    words = " ".join(f"word{n}" for n in range(40))
+    with os.fdopen(follower, "w", encoding="utf-8") as out:
+        console.show(report(test_report(violation(message=words))), out)
+        out.flush()
+        seen = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert f"Violation: {words}" in seen
