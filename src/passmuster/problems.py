@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-__all__ = ["InputError", "Problem", "SuiteError", "TraceError", "UsageError", "did_you_mean"]
+__all__ = ["InputError", "OutsideError", "Problem", "SuiteError", "TraceError", "UsageError", "did_you_mean"]
 
 
 class Problem(Struct, frozen=True):
@@ -45,6 +45,14 @@ class TraceError(InputError):
 
 class UsageError(InputError):
     """The command line, or a call into the library, asks for something that cannot be."""
+
+
+class OutsideError(Exception):
+    """A part outside this program failed, so the gate could not be decided: exit code 3."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
 
 
 def did_you_mean(found: str, known: Iterable[str]) -> str:

@@ -7,24 +7,25 @@ metric that raises makes its test an `error`, with the traceback kept.
 
 from __future__ import annotations
 
-import importlib
-import importlib.machinery
 import importlib.metadata
-import sys
 import traceback
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
+import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from passmuster.checks.outcome import Outcome, Status, Violation
+from passmuster.checks.plugins import PluginError, import_plugin, told
 from passmuster.checks.spec import Check, CheckSpec
 from passmuster.checks.view import ToolIndex, View
-from passmuster.suite.model import CheckContext
+from passmuster.suite.model import CheckContext, CheckKind
 from passmuster.suite.nodes import Mapping, Node, plain
 from passmuster.suite.reading import Reader
-from passmuster.traces.model import Trace
+from passmuster.traces.model import ToolCall, Trace
 
 __all__ = ["GROUP", "MetricKind", "MetricResult", "find_metrics", "metric"]
 
@@ -74,9 +75,11 @@ class CustomMetric(CheckSpec, frozen=True):
 
         def check(view: View) -> Outcome:
             try:
-                result = self.function(view.trace, self.config)
+                result = self.function(_copy(view.trace), deepcopy(self.config))
                 return self._outcome(view, result)
-            except Exception:
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # also `sys.exit()`: a metric does not get to end the run
                 return Outcome("error", True, message=traceback.format_exc())
 
         return check
@@ -89,37 +92,68 @@ class CustomMetric(CheckSpec, frozen=True):
         score = result.score
         if score is not None and not 0 <= score <= 1:
             raise ValueError(f"the metric returned score {score!r}, expected 0 to 1")
+        if not isinstance(result.violations, list | tuple):
+            raise TypeError(f"violations are a list, not {type(result.violations).__name__}")
+        if not isinstance(result.stats, dict):
+            raise TypeError(f"stats are a map, not {type(result.stats).__name__}")
         violations = tuple(self._violation(view, one) for one in result.violations)
-        status = cast("Status | None", result.status) or ("fail" if violations else "pass")
-        message = "the metric itself reported an error" if status == "error" else None
-        return Outcome(status, status != "skip", violations, stats=dict(result.stats), score=score, message=message)
+        status = cast("Status | None", result.status) or _status(violations)
+        return Outcome(
+            status,
+            exercised=status != "skip",
+            violations=violations,
+            stats=_values(result.stats),
+            score=None if score is None else float(score),
+            message="the metric itself reported an error" if status == "error" else None,
+        )
 
     def _violation(self, view: View, given: object) -> Violation:
         if isinstance(given, str):
             given = {"message": given}
         if isinstance(given, Violation):
-            given = {name: getattr(given, name) for name in Violation.__struct_fields__}
+            given = {
+                name: getattr(given, name) for name in Violation.__struct_fields__ if getattr(given, name) is not None
+            }
         if not isinstance(given, dict):
             raise TypeError(f"a violation is a Violation, a map or a string, not {type(given).__name__}")
-        unknown = sorted(set(given) - set(Violation.__struct_fields__))
+        unknown = sorted(str(name) for name in given if name not in _FIELDS)
         if unknown:
             raise ValueError(f"a violation has no field {', '.join(unknown)}")
-        fields = {name: value for name, value in given.items() if value is not None}
-        if "value" in given:
-            fields.setdefault("has_value", True)
-        call = fields.pop("call_index", None)
+        stated = {name: value for name, value in given.items() if value is not None and name not in _PLACED}
+        checked = msgspec.convert({"message": "the metric reports a violation", **stated}, Violation)
+        call = checked.call_index
         if call is not None and not 1 <= call <= len(view.names):
             raise ValueError(f"call_index {call} is not a call of this trace, which has {len(view.names)}")
-        fields = {
-            "message": "the metric reports a violation",
-            "level": "block",
-            "policy_file": self.file,
-            "policy_line": self.line,
-            **fields,
+        fields = {name: getattr(checked, name) for name in stated} | {
+            "message": checked.message,
+            "value": _values(checked.value),
+            "has_value": "value" in given,
+            "policy_file": checked.policy_file or self.file,
+            "policy_line": checked.policy_line or self.line,
         }
-        for placed in ("trace_id", "trace_file", "neighbours"):
-            fields.pop(placed, None)
-        return view.violation(call - 1 if call else None, **fields)
+        fields.pop("call_index", None)
+        return view.violation(None if call is None else call - 1, **fields)
+
+
+_FIELDS = frozenset(Violation.__struct_fields__)
+_PLACED = frozenset({"has_value", "neighbours", "scenario", "trace_file", "trace_id", "trace_line", "waived"})
+"""Fields of a violation that are worked out, not stated."""
+
+
+def _copy(trace: Trace) -> Trace:
+    """A trace of the metric's own: what it does to it, it does to no other check."""
+    return replace(trace, steps=tuple(replace(step) if type(step) is ToolCall else step for step in trace.steps))
+
+
+def _status(violations: tuple[Violation, ...]) -> Status:
+    """What violations come to where the metric states nothing: fail, unless their own levels are lower."""
+    levels = {violation.level for violation in violations}
+    return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
+
+
+def _values(foreign: Any) -> Any:
+    """Any object in what JSON can say; text for what it cannot."""
+    return msgspec.to_builtins(foreign, str_keys=True, enc_hook=repr)
 
 
 class MetricKind:
@@ -138,23 +172,29 @@ class MetricKind:
         return CustomMetric(self.function, values, context.reader.file, node.line)
 
 
-def find_metrics(folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> dict[str, MetricKind]:
-    """The metrics of installed packages and of the suite's own plugins, by name."""
-    found: dict[str, MetricKind] = {}
+class BrokenKind:
+    """A metric that cannot be had. It is told where a test names it, for other suites have no use for it."""
+
+    keys = ("config",)
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self.why = why
+
+    def read(self, context: CheckContext, node: Mapping, at: str) -> None:
+        """Nothing but a problem."""
+        context.reader.problem(node, f"{at}: the metric '{self.name}' cannot be had: {self.why}")
+
+
+def find_metrics(folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> dict[str, CheckKind]:
+    """The metrics of the suite's own plugins and of installed packages, by name. The suite's own come first."""
+    found: dict[str, CheckKind] = {}
     owners: dict[str, str] = {}
-
-    def add(name: str, function: Metric, owner: str, at: Node | None) -> None:
-        if name in found and found[name].function is not function:
-            message = f"plugins: both {owners[name]} and {owner} define a metric '{name}'"
-            if at is not None:
-                reader.problem(at, message)
-            return
-        found[name] = MetricKind(name, function)
-        owners[name] = owner
-
     for name, node in plugins:
-        module = _import(name, folder, node, reader)
-        if module is None:
+        try:
+            module = import_plugin(name, folder)
+        except PluginError as error:
+            reader.problem(node, f"plugins: {error}")
             continue
         marked = list(_marked(module))
         if not marked:
@@ -162,15 +202,39 @@ def find_metrics(folder: str, plugins: list[tuple[str, Node]], reader: Reader) -
                 node, f"plugins: the module '{name}' defines no metric; mark one with @passmuster.metric(\"name\")"
             )
         for metric_name, function in marked:
-            add(metric_name, function, name, node)
-    for entry in importlib.metadata.entry_points(group=GROUP):
-        loaded = entry.load()
-        if isinstance(loaded, ModuleType):
-            for metric_name, function in _marked(loaded):
-                add(metric_name, function, entry.value, None)
-        else:
-            add(getattr(loaded, _MARK, entry.name), loaded, entry.value, None)
+            known = found.get(metric_name)
+            if isinstance(known, MetricKind) and known.function is not function:
+                reader.problem(node, f"plugins: both {owners[metric_name]} and {name} define a metric '{metric_name}'")
+            found[metric_name] = MetricKind(metric_name, function)
+            owners[metric_name] = name
+    return _installed() | found
+
+
+def _installed() -> dict[str, CheckKind]:
+    """The metrics of installed packages. One that two packages define is nobody's."""
+    found: dict[str, CheckKind] = {}
+    for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        for kind in _of_entry(entry):
+            known = found.get(kind.name)
+            if known is None or (isinstance(known, MetricKind) and known.function is getattr(kind, "function", None)):
+                found[kind.name] = kind
+            else:
+                found[kind.name] = BrokenKind(kind.name, "several installed packages define it")
     return found
+
+
+def _of_entry(entry: importlib.metadata.EntryPoint) -> list[CheckKind]:
+    try:
+        loaded = entry.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return [BrokenKind(entry.name, f"importing '{entry.value}' failed: {told(error)}")]
+    if isinstance(loaded, ModuleType):
+        return [MetricKind(name, function) for name, function in _marked(loaded)]
+    if not callable(loaded):
+        return [BrokenKind(entry.name, f"'{entry.value}' is not a function")]
+    return [MetricKind(getattr(loaded, _MARK, entry.name), loaded)]
 
 
 def _marked(module: ModuleType) -> Iterator[tuple[str, Metric]]:
@@ -178,26 +242,3 @@ def _marked(module: ModuleType) -> Iterator[tuple[str, Metric]]:
         name = getattr(value, _MARK, None) if callable(value) else None
         if isinstance(name, str):
             yield name, value
-
-
-def _import(name: str, folder: str, node: Node, reader: Reader) -> ModuleType | None:
-    """A plugin module. The suite's own folder comes first, and another suite's module of that name steps aside."""
-    importlib.invalidate_caches()
-    sys.path.insert(0, folder)
-    try:
-        spec = importlib.machinery.PathFinder.find_spec(name, [folder]) if "." not in name else None
-        loaded = sys.modules.get(name)
-        if spec and loaded and getattr(loaded, "__file__", None) != spec.origin:
-            del sys.modules[name]
-        return importlib.import_module(name)
-    except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and error.name == name:
-            reader.problem(
-                node, f"plugins: there is no module '{name}' (looked in {folder} and the installed packages)"
-            )
-        else:
-            why = "".join(traceback.format_exception_only(error)).strip()
-            reader.problem(node, f"plugins: importing '{name}' failed: {why}")
-        return None
-    finally:
-        sys.path.remove(folder)

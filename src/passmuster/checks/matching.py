@@ -61,7 +61,8 @@ def compile_matcher(matcher: m.Matcher) -> Fits:
             return lambda found: isinstance(found, str) and named(found)
         case m.Approx(value, within):
             slack = within + 1e-9 * max(1.0, abs(value))  # 0.1 + 0.2 is within 0 of 0.3
-            return lambda found: _is_number(found) and abs(found - value) <= slack
+            low, high = value - slack, value + slack
+            return lambda found: _is_number(found) and low <= found <= high
         case m.Compare(word, bound):
             return _compare(word, bound)
         case m.TypeIs(types):
@@ -75,13 +76,15 @@ def compile_matcher(matcher: m.Matcher) -> Fits:
 
 
 def compile_args(args: dict[str, m.Matcher]) -> Fits:
-    """The function that decides whether arguments fit. A key with dots is a path, unless it is there as such."""
+    """The function that decides whether arguments fit. A key with dots is a path, unless it is there as such.
+
+    Arguments that are no map have no argument of any name: `$absent` fits them, a value does not.
+    """
     fits = [(key, _path(key), compile_matcher(matcher)) for key, matcher in args.items()]
 
     def decide(found: Any) -> bool:
-        if not isinstance(found, dict):
-            return False
-        return all(fit(found[key] if key in found else _follow(found, path)) for key, path, fit in fits)
+        named = found if isinstance(found, dict) else {}
+        return all(fit(named[key] if key in named else _follow(named, path)) for key, path, fit in fits)
 
     return decide
 

@@ -32,7 +32,7 @@ class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One broken constraint or rule, with both ends of it located. Fields that do not apply are left out."""
 
     message: str
-    level: Level
+    level: Level = "block"
     tool: str | None = None
     argument: str | None = None
     """Dotted path, `items[2].price`, counted from 0."""

@@ -8,7 +8,7 @@ pattern is then one `&`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from passmuster.checks.matching import MISSING, compile_args, compile_matcher
 from passmuster.checks.outcome import Level, Neighbours, Violation
@@ -127,15 +127,28 @@ class Viewer:
                 failed = [call.failed for call in calls]
                 break
         if self._failed_when:
-            failed = self._look_at_results(calls, bits, failed)
+            try:
+                failed = self._look_at_results(calls, bits, failed)
+            except TimeoutError:
+                failed = _Untold()
         return View(trace, names, bits, any_bits, failed)
 
     def _look_at_results(self, calls: list[ToolCall], bits: list[int], failed: list[bool] | None) -> list[bool] | None:
         flags = failed or [False] * len(calls)
         for place, call in enumerate(calls):
-            if not flags[place] and call.result_json:
-                flags[place] = any(bits[place] & bit and fits(call.result) for bit, fits in self._failed_when)
+            if not flags[place]:
+                flags[place] = any(bits[place] & bit and fits(_result(call)) for bit, fits in self._failed_when)
         return flags if any(flags) else None
+
+
+class _Untold(list[bool]):
+    """The failures of a trace on which `failed_when` ran out of time: a check that asks about one breaks."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, place: Any) -> NoReturn:
+        raise TimeoutError("a pattern in 'failed_when' took longer than a second")
 
 
 class CallSelector:
@@ -170,4 +183,8 @@ class CallSelector:
             return False
         if self._args is not None and not self._args(call.arguments):
             return False
-        return self._result is None or self._result(call.result if call.result_json else MISSING)
+        return self._result is None or self._result(_result(call))
+
+
+def _result(call: ToolCall) -> Any:
+    return call.result if call.result_json else MISSING

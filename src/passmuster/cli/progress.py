@@ -7,7 +7,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from time import monotonic
+from typing import Any
 
+from passmuster.engine.parts import Part
 from passmuster.engine.run import Progress
 from passmuster.traces.sources import Source
 
@@ -21,9 +23,9 @@ _PATIENCE = 1.0
 def progress_bar(sources: Sequence[Source], quiet: bool) -> Iterator[Progress]:
     """Tells how far a run has come, on standard error, once it has taken a while."""
     if quiet or not sys.stderr.isatty():
-        yield lambda source, offset: None
+        yield lambda part, offset: None
         return
-    bar = _Bar(sources)
+    bar = _Bar(sum(os.path.getsize(source.path) for source in sources))
     try:
         yield bar.advance
     finally:
@@ -31,29 +33,29 @@ def progress_bar(sources: Sequence[Source], quiet: bool) -> Iterator[Progress]:
 
 
 class _Bar:
-    def __init__(self, sources: Sequence[Source]) -> None:
-        sizes = [os.path.getsize(source.path) for source in sources]
-        self._before = {source.path: sum(sizes[:place]) for place, source in enumerate(sources)}
-        self._sizes = {source.path: size for source, size in zip(sources, sizes, strict=True)}
-        self._total = sum(sizes)
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done: dict[Part, int] = {}
         self._started = monotonic()
-        self._shown: tuple[object, object] | None = None
+        self._rich: Any = None
 
-    def advance(self, source: Source, offset: int) -> None:
-        from rich.progress import Progress as Rich
-
-        if self._shown is None:
+    def advance(self, part: Part, offset: int) -> None:
+        self._done[part] = min(offset, part.size)  # a gzip file unpacks to more than it is
+        if self._rich is None:
             if monotonic() - self._started < _PATIENCE:
                 return
-            from rich.console import Console
+            self._rich = self._appear()
+        self._rich.update(self._rich.task_ids[0], completed=sum(self._done.values()))
 
-            rich = Rich(console=Console(stderr=True), transient=True)
-            rich.start()
-            self._shown = (rich, rich.add_task("judging", total=self._total))
-        rich, task = self._shown  # type: ignore[assignment]
-        done = self._before[source.path] + min(offset, self._sizes[source.path])  # a gzip file unpacks to more
-        rich.update(task, completed=done)  # type: ignore[arg-type]
+    def _appear(self) -> Any:
+        from rich.console import Console
+        from rich.progress import Progress as Rich
+
+        rich = Rich(console=Console(stderr=True), transient=True)
+        rich.add_task("judging", total=self._total)
+        rich.start()
+        return rich
 
     def stop(self) -> None:
-        if self._shown is not None:
-            self._shown[0].stop()  # type: ignore[attr-defined]
+        if self._rich is not None:
+            self._rich.stop()

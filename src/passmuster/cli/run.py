@@ -12,8 +12,9 @@ import click
 
 from passmuster.cli.progress import progress_bar
 from passmuster.engine.loading import load_suite
+from passmuster.engine.parts import worker_count
 from passmuster.engine.run import judge
-from passmuster.problems import InputError, Problem, UsageError
+from passmuster.problems import InputError, OutsideError, Problem, UsageError
 from passmuster.redaction import Redactor
 from passmuster.reports import FILE_NAMES, check_format, render
 from passmuster.reports.entrance import redact_report
@@ -34,6 +35,20 @@ Destination = tuple[str, str]
 """A report format, and the path it goes to; `-` is standard output."""
 
 
+class _Workers(click.ParamType["int | None"]):
+    """`auto`, or how many."""
+
+    name = "workers"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        text = str(value)
+        if text == "auto":
+            return None
+        if not text.isdecimal() or not 1 <= int(text) <= 1024:
+            self.fail(f"expected auto or a number from 1 to 1024, found '{text}'", param, ctx)
+        return int(text)
+
+
 @click.command("run")
 @click.argument("suites", metavar="[SUITE]...", nargs=-1)
 @click.option("--traces", "traces", multiple=True, metavar="PATH", help="File, folder or glob; - is standard input.")
@@ -46,6 +61,9 @@ Destination = tuple[str, str]
 @click.option("--skip-bad-lines", is_flag=True, help="Go on past unreadable trace lines and count them.")
 @click.option("--root", metavar="DIR", help="The folder that policies have to lie in (default: git top level).")
 @click.option("--no-plugins", is_flag=True, help="Refuse suites that name plugins.")
+@click.option(
+    "--workers", type=_Workers(), metavar="N|auto", help="Processes to use (default: auto, one a CPU for large input)."
+)
 @click.option("--today", metavar="DATE", help="The day that waivers are judged by (default: today, UTC).")
 @click.option("--quiet", is_flag=True, help="Do not print the console report.")
 def command(
@@ -58,6 +76,7 @@ def command(
     skip_bad_lines: bool,
     root: str | None,
     no_plugins: bool,
+    workers: int | None,
     today: str | None,
     quiet: bool,
 ) -> None:
@@ -86,11 +105,22 @@ def command(
                 check_writable([path for _, path in destinations if path != "-"], make_folders=not wanted)
                 sources = _sources(suite, traces, stdin)
                 with progress_bar(sources, quiet) as progress:
-                    report = judge(suite, sources, settings, progress)
+                    report = judge(
+                        suite,
+                        sources,
+                        settings,
+                        workers=worker_count(workers, sources),
+                        plugins=not no_plugins,
+                        progress=progress,
+                    )
                 codes.append(_deliver(report, suite, destinations, quiet, make_folders=not wanted))
             except InputError as error:
                 _complain(error.problems)
                 codes.append(2)
+            except OutsideError as error:
+                click.echo(f"error: {one_line(str(error.problem))}", err=True)
+                click.echo("The gate could not be decided: an outside part failed.", err=True)
+                codes.append(3)
     sys.exit(max(codes, key=_GRAVITY.index))
 
 

@@ -16,8 +16,17 @@ __all__ = ["BUILT_IN", "load_suite"]
 BUILT_IN: tuple[CheckKind, ...] = (args, sequence, blocklist)
 
 
-def load_suite(path: str | Path, *, root: str | Path | None = None, plugins: bool = True) -> Suite:
-    """The suite in a file, or in a folder that holds one. Raises `SuiteError` with every mistake at once."""
+def load_suite(
+    path: str | Path,
+    *,
+    root: str | Path | None = None,
+    plugins: bool = True,
+    documents: Mapping[str, bytes] | None = None,
+) -> Suite:
+    """The suite in a file, or in a folder that holds one. Raises `SuiteError` with every mistake at once.
+
+    `documents` are files already read, by path; what is among them is not read again.
+    """
 
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
         kinds: dict[str, CheckKind] = {kind.name: kind for kind in BUILT_IN}
@@ -34,4 +43,4 @@ def load_suite(path: str | Path, *, root: str | Path | None = None, plugins: boo
             kinds[name] = metric
         return kinds
 
-    return load(Path(path), find_kinds, root)
+    return load(Path(path), find_kinds, root, documents)

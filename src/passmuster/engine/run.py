@@ -8,10 +8,11 @@ from time import perf_counter_ns
 
 from msgspec.structs import replace
 
+from passmuster.engine.parts import Part, cut
 from passmuster.engine.plan import Plan, compile_suite, select
 from passmuster.problems import Problem, TraceError
 from passmuster.scoring.report import Report
-from passmuster.scoring.tally import Tally
+from passmuster.scoring.tally import PartRead, Tally
 from passmuster.scoring.verdict import Settings, conclude
 from passmuster.suite.model import Suite
 from passmuster.traces.locate import lines_of
@@ -19,10 +20,10 @@ from passmuster.traces.model import Trace
 from passmuster.traces.reading import BadLines, read_source
 from passmuster.traces.sources import Source
 
-__all__ = ["Progress", "evaluate", "judge"]
+__all__ = ["Progress", "count_part", "evaluate", "judge"]
 
-Progress = Callable[[Source, int], None]
-"""Told, now and then, how many bytes of which file have been read."""
+Progress = Callable[[Part, int], None]
+"""Told, now and then, how many bytes of which part have been read."""
 _STRIDE = 64
 
 
@@ -38,24 +39,46 @@ def evaluate(suite: Suite, traces: Iterable[Trace], *, strict: bool = False) -> 
 
 
 def judge(
-    suite: Suite, sources: Sequence[Source], settings: Settings, progress: Progress = lambda source, offset: None
+    suite: Suite,
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    workers: int = 1,
+    plugins: bool = True,
+    progress: Progress = lambda part, offset: None,
 ) -> Report:
-    """The verdict of a suite on trace files."""
+    """The verdict of a suite on trace files, the same for any number of workers."""
     started = perf_counter_ns()
-    plan = compile_suite(select(suite, settings.only, settings.tags), settings.today)
-    tally = plan.tally()
-    for source in sources:
-        _count(plan, tally, source, settings, progress)
-    return _report(plan.suite, tally, settings, started)
+    chosen = select(suite, settings.only, settings.tags)
+    parts = cut(sources, workers)
+    if min(workers, len(parts)) > 1:
+        from passmuster.engine.crew import judge_parts
+
+        tally = judge_parts(suite, settings, parts, workers, plugins, progress)
+    else:
+        plan = compile_suite(chosen, settings.today)
+        tally = plan.tally()
+        for part in parts:
+            count_part(plan, tally, part, settings.skip_bad_lines, progress)
+    return _report(chosen, tally, settings, started)
 
 
-def _count(plan: Plan, tally: Tally, source: Source, settings: Settings, progress: Progress) -> None:
-    bad = BadLines(source, settings.skip_bad_lines)
+def count_part(
+    plan: Plan, tally: Tally, part: Part, skip_bad_lines: bool, progress: Progress = lambda part, offset: None
+) -> None:
+    """Judge the traces of one part and count what was found."""
+    source = part.source
+    bad = BadLines(source, skip_bad_lines)
+    span = None if part.end is None else (part.start, part.end)
+
+    def part_ends(lines: int) -> None:
+        tally.parts.append(PartRead(source.name, part.start, lines))
+
     evaluate_one, add = plan.evaluate, tally.add
-    for number, trace in enumerate(read_source(source, bad)):
+    for number, trace in enumerate(read_source(source, bad, span, part_ends)):
         add(evaluate_one(trace))
         if number % _STRIDE == 0:
-            progress(source, trace.origin.offset)
+            progress(part, trace.origin.offset - part.start)
     tally.bad_lines += bad.count
 
 
@@ -63,7 +86,7 @@ def _report(suite: Suite, tally: Tally, settings: Settings, started: int) -> Rep
     if not tally.read:
         lines = f": all {tally.bad_lines} lines of the input are bad" if tally.bad_lines else ""
         raise TraceError(Problem(f"no trace found{lines}, so there is nothing to judge"))
-    report = conclude(suite, tally, settings, lines_of(tally.spots()))
+    report = conclude(suite, tally, settings, lines_of(tally.spots(), tally.part_lines()))
     return replace(report, duration_ms=round((perf_counter_ns() - started) / 1e6, 3))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 __all__ = ["bounded"]
@@ -27,6 +28,8 @@ def bounded(value: Any, depth: int = _DEPTH) -> Any:
             return "…"
         items = [bounded(item, depth - 1) for item in value[:_ITEMS]]
         return items if len(value) <= _ITEMS else [*items, f"… {len(value) - _ITEMS} more"]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "a number beyond a double" if math.isinf(value) else "not a number"
     if value is None or isinstance(value, bool | int | float):
         return value
     return repr(value)[:_TEXT]

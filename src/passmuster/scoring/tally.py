@@ -7,23 +7,34 @@ the first K by (file, offset, call, rule) are kept beside their exact number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
-from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from passmuster.checks.outcome import Outcome, Status, Violation
 from passmuster.scoring.bounds import bounded
-from passmuster.traces.locate import Spot, spot_of_call, spot_of_trace
+from passmuster.scoring.stats import Stat, Sum, add_stats, count, merge_stats
+from passmuster.traces.locate import PartLines, Spot, spot_of_call, spot_of_trace
 from passmuster.traces.model import Trace
 
-__all__ = ["KEPT", "Broken", "Evaluation", "Found", "Run", "ScenarioTally", "Tally", "TestResult", "TestTally", "merge"]
+__all__ = [
+    "KEPT",
+    "Broken",
+    "Evaluation",
+    "Found",
+    "PartRead",
+    "Run",
+    "ScenarioTally",
+    "Tally",
+    "TestResult",
+    "TestTally",
+    "merge",
+]
 
 KEPT = 5_000
 """Violations kept per test."""
-NAMED = 1_000
-"""Names kept per counter, and runs kept per scenario."""
+RUNS = 1_000
+"""Runs kept per scenario."""
 
 
 class TestResult(Struct, frozen=True):
@@ -78,6 +89,14 @@ class Run(Struct, frozen=True):
     message: str | None = None
 
 
+class PartRead(Struct, frozen=True, order=True):
+    """A part of a file that was read in one go, and how many lines it has."""
+
+    file: str
+    start: int
+    lines: int
+
+
 class TestTally(Struct):
     """One test over many traces."""
 
@@ -91,9 +110,9 @@ class TestTally(Struct):
     violations: int = 0
     waived: int = 0
     found: list[Found] = field(default_factory=list)
-    stats: dict[str, Any] = field(default_factory=dict)
+    stats: dict[str, Stat] = field(default_factory=dict)
     scores: int = 0
-    score_sum: Fraction = Fraction(0)
+    score_sum: Sum = field(default_factory=Sum)
     broken: Broken | None = None
     duration_ns: int = 0
 
@@ -107,10 +126,10 @@ class TestTally(Struct):
             counts[0] += rule.exercised
             counts[1] += rule.violated
         if outcome.stats:
-            _add_stats(self.stats, outcome.stats)
+            add_stats(self.stats, outcome.stats)
         if outcome.score is not None:
             self.scores += 1
-            self.score_sum += Fraction(outcome.score)
+            self.score_sum.add(outcome.score)
         if outcome.message is not None and outcome.status == "error":
             self.broken = _first(self.broken, Broken(spot_of_trace(trace), outcome.message))
         if outcome.violations:
@@ -145,9 +164,9 @@ class TestTally(Struct):
         for mine, theirs in zip(self.rules, other.rules, strict=True):
             mine[0] += theirs[0]
             mine[1] += theirs[1]
-        _add_stats(self.stats, other.stats)
+        merge_stats(self.stats, other.stats)
         self.scores += other.scores
-        self.score_sum += other.score_sum
+        self.score_sum.merge(other.score_sum)
         if other.broken:
             self.broken = _first(self.broken, other.broken)
         self.violations += other.violations
@@ -158,32 +177,6 @@ class TestTally(Struct):
 
 def _first(a: Broken | None, b: Broken) -> Broken:
     return b if a is None or (b.spot, b.message) < (a.spot, a.message) else a
-
-
-def _add_stats(into: dict[str, Any], stats: dict[str, Any]) -> None:
-    """Add numbers, and maps of numbers; of anything else the first in its own order is kept."""
-    for name, value in stats.items():
-        known = into.get(name)
-        if isinstance(value, dict):
-            counter = into.setdefault(name, {})
-            if isinstance(counter, dict):
-                count(counter, value.items())
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            exact = Fraction(value) if isinstance(value, float) else value
-            into[name] = known + exact if isinstance(known, int | Fraction) else exact
-        else:
-            text = bounded(value)
-            into[name] = text if known is None else min(known, text, key=repr)
-
-
-def count(counter: dict[str, Any], items: Iterable[tuple[str, Any]]) -> None:
-    """Add numbers by name. Names are untrusted, so only the first so many in their own order stay; those are exact."""
-    for name, number in items:
-        exact = Fraction(number) if isinstance(number, float) else number
-        counter[name] = counter.get(name, 0) + exact
-    if len(counter) > NAMED:
-        for name in sorted(counter)[NAMED:]:
-            del counter[name]
 
 
 class ScenarioTally(Struct):
@@ -197,12 +190,12 @@ class ScenarioTally(Struct):
         self.runs += 1
         self.statuses[run.status] = self.statuses.get(run.status, 0) + 1
         self.kept.append(run)
-        if len(self.kept) >= 2 * NAMED:
+        if len(self.kept) >= 2 * RUNS:
             self._cut()
 
     def _cut(self) -> None:
         self.kept.sort(key=lambda run: run.spot)
-        del self.kept[NAMED:]
+        del self.kept[RUNS:]
 
     def merge(self, other: ScenarioTally) -> None:
         self.runs += other.runs
@@ -223,6 +216,7 @@ class Tally(Struct):
     bad_lines: int = 0
     unknown_scenarios: dict[str, int] = field(default_factory=dict)
     ambiguous_queries: dict[str, int] = field(default_factory=dict)
+    parts: list[PartRead] = field(default_factory=list)
     stray_faults: int = 0
     """Traces without a scenario on which the agent itself failed."""
 
@@ -259,8 +253,13 @@ class Tally(Struct):
         self.unmatched += other.unmatched
         self.bad_lines += other.bad_lines
         self.stray_faults += other.stray_faults
+        self.parts = sorted(self.parts + other.parts)
         count(self.unknown_scenarios, other.unknown_scenarios.items())
         count(self.ambiguous_queries, other.ambiguous_queries.items())
+
+    def part_lines(self) -> PartLines:
+        """How many lines each part has."""
+        return {(part.file, part.start): part.lines for part in self.parts}
 
     def spots(self) -> Iterator[Spot]:
         """The places whose lines a report will name."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -26,6 +25,7 @@ from passmuster.scoring.report import (
     TestReport,
     TraceCounts,
 )
+from passmuster.scoring.stats import plain_stats
 from passmuster.scoring.tally import Found, ScenarioTally, Tally, TestTally
 from passmuster.suite.model import Scenario, Suite, Test
 from passmuster.traces.locate import Spot
@@ -113,20 +113,10 @@ def _test_report(suite: Suite, test: Test, tally: TestTally, lines: Mapping[Spot
         violations=[_placed(found, lines) for found in tally.found],
         violation_count=tally.violations,
         waived_count=tally.waived,
-        stats=_plain(tally.stats),
+        stats=plain_stats(tally.stats),
         duration_ms=round(tally.duration_ns / 1e6, 3),
         error=_broken(tally, lines),
     )
-
-
-def _plain(stats: dict[str, Any]) -> dict[str, Any]:
-    return {name: _plain_value(stats[name]) for name in sorted(stats)}
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return float(value)
-    return {name: _plain_value(value[name]) for name in sorted(value)} if isinstance(value, dict) else value
 
 
 def _placed(found: Found, lines: Mapping[Spot, int]) -> Violation:
@@ -316,7 +306,7 @@ def _exit_code(gate: list[GateLine]) -> int:
 def _metrics(suite: Suite, tally: Tally) -> dict[str, Metric]:
     """Scores of custom metrics, averaged over traces."""
     return {
-        test.id: Metric(float(counted.score_sum / counted.scores), counted.scores)
+        test.id: Metric(counted.score_sum.mean(counted.scores), counted.scores)
         for test, counted in zip(suite.tests, tally.tests, strict=True)
         if counted.scores
     }

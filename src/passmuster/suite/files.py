@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from pathlib import Path
 
 from passmuster.problems import Problem, SuiteError
 from passmuster.suite.nodes import Node
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_DIGITS", "Places", "number", "read_document", "refuse_oversized"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_DIGITS", "Places", "Shelf", "number", "read_document", "refuse_oversized"]
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 100
@@ -27,16 +28,29 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 def read_document(path: Path, file: str) -> tuple[Node, bytes]:
     """The nodes of a JSON (`.json`) or YAML file, and the bytes they came from; `file` names it in problems."""
-    content = _read_bytes(path, file)
-    text = _decode(content, file)
-    # Reading YAML loads a parser that most commands never need, so each reader is imported when it is used.
-    if path.suffix.lower() == ".json":
-        from passmuster.suite.json_text import read_json
+    return Shelf().read(path, file)
 
-        return read_json(text, file), content
-    from passmuster.suite.yaml_text import read_yaml
 
-    return read_yaml(text, file), content
+class Shelf:
+    """The documents of a suite as they were read, so that another process can judge by the same words."""
+
+    def __init__(self, documents: Mapping[str, bytes] | None = None) -> None:
+        self.documents = dict(documents or {})
+
+    def read(self, path: Path, file: str) -> tuple[Node, bytes]:
+        """As `read_document`; a file that is on the shelf is not read again."""
+        content = self.documents.get(str(path))
+        if content is None:
+            content = self.documents[str(path)] = _read_bytes(path, file)
+        text = _decode(content, file)
+        # Reading YAML loads a parser that most commands never need, so each reader is imported when it is used.
+        if path.suffix.lower() == ".json":
+            from passmuster.suite.json_text import read_json
+
+            return read_json(text, file), content
+        from passmuster.suite.yaml_text import read_yaml
+
+        return read_yaml(text, file), content
 
 
 class Places:

@@ -191,6 +191,8 @@ def read_matcher(reader: Reader, node: Node, at: str) -> Matcher:
     if not words:
         return Keys({entry.key: read_matcher(reader, entry.value, f"{at}.{entry.key}") for entry in node})
     for entry in node:
+        if entry.key.startswith("x-"):
+            continue
         if not entry.key.startswith("$"):
             reader.problem(entry, f"{at}: '{entry.key}' stands beside '{words[0].key}'; for a literal map use $eq")
         elif entry.key not in _WORDS:

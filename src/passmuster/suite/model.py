@@ -96,6 +96,8 @@ class Suite(Struct, frozen=True, kw_only=True):
     """How reports name the file: relative to the root."""
     root: Path
     sha256: str
+    documents: dict[str, bytes] = {}
+    """The suite and its policies as they were read, by path: what another process has to judge by too."""
     agent_name: str | None = None
     agent_version: str | None = None
     traces: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ harmless stand-in, so that one load tells all that is wrong with a file.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
@@ -84,6 +85,16 @@ class Reader:
         """The node as a list of strings; one string is a list of one."""
         return [self.text(item, at) for item in self.one_or_more(node)]
 
+    def optional_text(self, map_: Mapping, key: str, at: str, *, empty: bool = False) -> str | None:
+        """The string under a key that may be missing."""
+        node = map_.get(key)
+        return None if node is None else self.text(node, f"{at}.{key}", empty=empty)
+
+    def listed(self, map_: Mapping, key: str) -> list[Node]:
+        """The items under a key that may be missing; one item is a list of one."""
+        node = map_.get(key)
+        return [] if node is None else self.one_or_more(node)
+
     def boolean(self, node: Node, at: str) -> bool:
         """The node as true or false."""
         if isinstance(node, Scalar) and isinstance(node.value, bool):
@@ -152,11 +163,19 @@ _POSIX_CLASS = re.compile(r"\[\[:\^?\w+:\]")
 def why_bad_regex(text: str) -> str | None:
     """What keeps a pattern from being run: not a regular expression, or one the bounded engine reads otherwise."""
     try:
-        re.compile(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `[[` warns of a meaning it may have one day
+            re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         return f"not a regular expression: {error}"
     if found := _FUZZY.search(text):
         return f"'{text[found.start() :][:12]}' cannot be run with a time limit; write '\\{{' for a literal brace"
     if found := _POSIX_CLASS.search(text):
         return f"'{found[0]}' means different things to different engines; write '[\\[:' for literal characters"
+    import regex  # only suites with regular expressions pay for it
+
+    try:
+        regex.compile(text)
+    except (regex.error, RecursionError, OverflowError) as error:
+        return f"cannot be run with a time limit: {error}; escape what is meant literally"
     return None

@@ -209,4 +209,5 @@ def read_rule(reader: Reader, node: Node, at: str, also: tuple[str, ...] = ()) -
         return None
     keys, read = _RULES[name]
     reader.mapping(map_, f"{at} ({name})", ("type", *keys, "description", *also))
+    reader.optional_text(map_, "description", at, empty=True)
     return read(_Parts(reader, map_, at), name, reader.file, map_.line)

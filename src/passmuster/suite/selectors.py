@@ -47,7 +47,7 @@ def read_selectors(reader: Reader, node: Node, at: str) -> list[Selector]:
 def read_selector(reader: Reader, node: Node, at: str) -> Selector:
     """The selector that a node spells. A list inside a list means any of its patterns."""
     if isinstance(node, Sequence):
-        return Selector(tuple(reader.pattern(item, at) for item in node.items))
+        return Selector(_read_patterns(reader, node, at))
     if not isinstance(node, Mapping):
         return Selector((reader.pattern(node, at),))
     reader.mapping(node, at, _KEYS)
@@ -55,11 +55,18 @@ def read_selector(reader: Reader, node: Node, at: str) -> Selector:
         reader.problem(node, f"{at}: an empty map selects nothing; name a 'tool'")
     tool, args, result, failed = (node.get(key) for key in _KEYS)
     return Selector(
-        patterns=tuple(reader.pattern(item, f"{at}.tool") for item in reader.one_or_more(tool)) if tool else ("*",),
+        patterns=_read_patterns(reader, tool, f"{at}.tool") if tool is not None else ("*",),
         args=_read_args(reader, args, f"{at}.args") if args is not None else None,
         result=read_matcher(reader, result, f"{at}.result") if result is not None else None,
         failed=reader.boolean(failed, f"{at}.failed") if failed is not None else None,
     )
+
+
+def _read_patterns(reader: Reader, node: Node, at: str) -> tuple[str, ...]:
+    items = reader.one_or_more(node)
+    if not items:
+        reader.problem(node, f"{at}: the list is empty, so nothing would be checked")
+    return tuple(reader.pattern(item, at) for item in items)
 
 
 def _read_args(reader: Reader, node: Node, at: str) -> dict[str, Matcher]:

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from passmuster.traces.model import Handoff, Key, LlmCall, Message, Origin, ToolCall, ToolResult, Trace
-from passmuster.traces.native import AnyStep, Fields, decode_error, reject_misnamed, to_trace
+from passmuster.traces.model import AnyStep, Key, Message, Origin, Place, Trace
+from passmuster.traces.native import Fields, LooseStep, RawCall, decode_error, firm, reject_misnamed, to_trace
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record
 from passmuster.traces.sources import Source
@@ -34,25 +34,25 @@ class _Header(Fields, tag_field="type", tag="trace"):
 
 
 _stamp = msgspec.json.Decoder(_Stamp)
-_event = msgspec.json.Decoder(_Header | LlmCall | ToolCall | ToolResult | Handoff | Message)
+_event = msgspec.json.Decoder(_Header | LooseStep)
 
 
 class _Gathering:
     """A trace in the making."""
 
-    def __init__(self, offset: int, trace_id: Key | None) -> None:
+    def __init__(self, record: Record, trace_id: Key | None) -> None:
         self.fields = Fields(trace_id=trace_id)
-        self.offset = offset
+        self.record = record
         self.steps: list[AnyStep] = []
-        self.offsets: list[int] = []
+        self.places: list[Place] = []
 
-    def add(self, offset: int, event: _Header | AnyStep) -> None:
+    def add(self, place: Place, event: _Header | LooseStep) -> None:
         if not isinstance(event, _Header):
-            self.steps.append(event)
-            self.offsets.append(offset)
+            self.steps.append(firm(event.call() if isinstance(event, RawCall) else event))
+            self.places.append(place)
             return
-        for step in event.steps or []:
-            self.add(offset, step)
+        for index, step in enumerate(event.steps or []):
+            self.add(Place(place.offset, place.line, index), step)
         for name in Fields.__struct_fields__:
             value = getattr(event, name)
             if name != "steps" and value not in (None, []):
@@ -60,16 +60,23 @@ class _Gathering:
 
     def finish(self, source: Source) -> Trace:
         paired = pair_results(self.steps)
-        steps = tuple(step for _, step in paired)
-        offsets = tuple(self.offsets[index] for index, _ in paired)
-        trace = to_trace(self.fields, steps, Origin(source.name, source.path, self.offset, step_offsets=offsets))
+        steps = [step for _, step in paired]
+        trace = to_trace(self.fields, steps)
         messages = [step for step in steps if isinstance(step, Message)]
         query, answer = trace.query, trace.answer
         if query is None:
             query = next((said.text for said in messages if said.role == "user"), None)
         if answer is None:
             answer = next((said.text for said in reversed(messages) if said.role == "assistant"), None)
-        return replace(trace, query=query, answer=answer)
+        origin = Origin(
+            source.name,
+            source.path,
+            self.record.offset,
+            self.record.part,
+            self.record.line,
+            tuple(self.places[index] for index, _ in paired),
+        )
+        return replace(trace, query=query, answer=answer, origin=origin)
 
 
 def sniff(record: dict[str, Raw]) -> bool:
@@ -81,11 +88,12 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
     """The traces that the events of a file add up to, in the order they begin."""
     traces: dict[Key | None, _Gathering] = {}
     current: Key | None = None
-    for offset, data in records:
+    for record in records:
+        offset, data = record.offset, record.data
         try:
             stamp = _stamp.decode(data)
             event = _event.decode(data)
-            if isinstance(event, ToolCall) and not event.arguments_json:
+            if isinstance(event, RawCall) and not event.arguments:
                 reject_misnamed(offset, data, single=True)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             on_bad(decode_error(offset, error, data))
@@ -97,7 +105,7 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
             current = stamp.trace_id
         trace = traces.get(current)
         if trace is None:
-            trace = traces[current] = _Gathering(offset, current)
-        trace.add(offset, event)
+            trace = traces[current] = _Gathering(record, current)
+        trace.add(Place(offset, record.line), event)
     for trace in traces.values():
         yield trace.finish(source)

@@ -1,22 +1,21 @@
 """Line numbers for places in trace files, worked out only for what is reported.
 
-A `Spot` names a record by its byte offset, and a step inside it. All spots of a file are resolved in one
-pass over it.
+A `Spot` names a record by its byte offset, and a step inside it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec import Raw, Struct
 
-from passmuster.traces.model import Origin, ToolCall, Trace
+from passmuster.traces.model import Origin, Place, ToolCall, Trace
 from passmuster.traces.records import BadRecord, is_document, read_records
 from passmuster.traces.sources import Source
 
-__all__ = ["Spot", "line_of_byte", "lines_of", "spot_of_call", "spot_of_trace"]
+__all__ = ["PartLines", "Spot", "line_of_byte", "lines_of", "spot_of_call", "spot_of_trace"]
 
 
 class Spot(Struct, frozen=True, order=True):
@@ -26,35 +25,55 @@ class Spot(Struct, frozen=True, order=True):
     offset: int
     step: int = -1
     path: str = ""
+    part: int = 0
+    line: int = 0
+    """The line in its part, where that is known from reading."""
+
+
+PartLines = Mapping[tuple[str, int], int]
+"""How many lines each part has that was read in one go, by file and the byte it begins at."""
 
 
 def spot_of_trace(trace: Trace) -> Spot:
     """Where the trace begins."""
     origin: Origin = trace.origin
-    return Spot(origin.file, origin.offset, path=origin.path)
+    return Spot(origin.file, origin.offset, -1, origin.path, origin.part, origin.line)
 
 
 def spot_of_call(trace: Trace, call: int) -> Spot:
     """Where the tool call with this index (from 0) stands."""
     origin: Origin = trace.origin
-    places = [index for index, step in enumerate(trace.steps) if type(step) is ToolCall]
-    index = places[call]
-    if origin.step_offsets is not None:
-        return Spot(origin.file, origin.step_offsets[index], path=origin.path)
-    step = origin.step_places[index] if origin.step_places else index
-    return Spot(origin.file, origin.offset, step, origin.path)
+    index = [index for index, step in enumerate(trace.steps) if type(step) is ToolCall][call]
+    place = origin.step_places[index] if origin.step_places else Place(origin.offset, origin.line, index)
+    return Spot(origin.file, place.offset, place.index, origin.path, origin.part, place.line)
 
 
-def lines_of(spots: Iterable[Spot]) -> dict[Spot, int]:
-    """The line of each spot in its file, counted from 1. Traces that came from no file have no lines."""
-    by_source: dict[Source, list[Spot]] = {}
-    for spot in set(spots):
-        if spot.path:
-            by_source.setdefault(Source(spot.path, spot.file), []).append(spot)
+def lines_of(spots: Iterable[Spot], parts: PartLines | None = None) -> dict[Spot, int]:
+    """The line of each spot in its file, counted from 1. Traces that came from no file have no lines.
+
+    Where records are lines, they were counted while reading: a spot's line is that in its part, after the
+    lines of all parts before. Only documents, whose records span lines, are read again.
+    """
     lines: dict[Spot, int] = {}
-    for source, wanted in by_source.items():
+    unread: dict[Source, list[Spot]] = {}
+    before = _lines_before(parts or {})
+    for spot in set(spots):
+        if spot.line and (spot.part == 0 or (spot.file, spot.part) in before):
+            lines[spot] = before.get((spot.file, spot.part), 0) + spot.line
+        elif spot.path:
+            unread.setdefault(Source(spot.path, spot.file), []).append(spot)
+    for source, wanted in unread.items():
         lines |= _lines_in(source, wanted)
     return lines
+
+
+def _lines_before(parts: PartLines) -> dict[tuple[str, int], int]:
+    before: dict[tuple[str, int], int] = {}
+    passed: dict[str, int] = {}
+    for file, start in sorted(parts):
+        before[(file, start)] = passed.get(file, 0)
+        passed[file] = before[(file, start)] + parts[(file, start)]
+    return before
 
 
 def _lines_in(source: Source, wanted: list[Spot]) -> dict[Spot, int]:

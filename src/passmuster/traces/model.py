@@ -5,7 +5,7 @@ counts once, whether it was seen as a request, an execution or both; readers hav
 their calls before a `Trace` exists. A call whose result was never recorded has an unknown result,
 which is not a failure. A call with an `error` is an attempt, not a success.
 
-Arguments and results stay undecoded until somebody asks for them, and are decoded once.
+Results stay undecoded until somebody asks for them, and are decoded once.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from msgspec import Meta, Raw, Struct, field
 
 __all__ = [
     "Agent",
+    "AnyStep",
     "Fault",
     "Handoff",
     "LlmCall",
     "Message",
     "Origin",
+    "Place",
     "Step",
     "ToolCall",
     "ToolResult",
     "Trace",
+    "decoded",
 ]
 
 Amount = Annotated[float, Meta(ge=0)]
@@ -59,7 +62,8 @@ class once(Generic[T]):
 _decode = msgspec.json.Decoder().decode
 
 
-def _decoded(raw: Raw) -> Any:
+def decoded(raw: Raw) -> Any:
+    """The value of a JSON text that was kept as it stood; None for none."""
     if not raw:
         return None
     try:
@@ -85,7 +89,8 @@ class ToolCall(Struct, frozen=True, dict=True, tag_field="type", tag="tool_call"
 
     tool: str
     id: Key | None = None
-    arguments_json: Raw = field(default=Raw(), name="arguments")
+    arguments: Any = None
+    """A dict, unless the agent sent something else."""
     result_json: Raw = field(default=Raw(), name="result")
     error: Any = None
     duration_ms: Amount | None = None
@@ -94,23 +99,9 @@ class ToolCall(Struct, frozen=True, dict=True, tag_field="type", tag="tool_call"
     parent: Key | None = None
 
     @once
-    def arguments(self) -> Any:
-        """The arguments, decoded: a dict, unless the agent sent something else."""
-        value = _decoded(self.arguments_json)
-        if value is None:
-            return {}
-        if isinstance(value, str):  # some recorders keep the model's own JSON text
-            try:
-                inner = json.loads(value)
-            except (ValueError, RecursionError):
-                return value
-            return inner if isinstance(inner, dict) else value
-        return value
-
-    @once
     def result(self) -> Any:
         """The result, decoded; None where none was recorded."""
-        return _decoded(self.result_json)
+        return decoded(self.result_json)
 
     @property
     def failed(self) -> bool:
@@ -151,6 +142,7 @@ class Message(Struct, frozen=True, gc=False, tag_field="type", tag="message"):
 
 
 Step = LlmCall | ToolCall | Handoff | Message
+AnyStep = LlmCall | ToolCall | ToolResult | Handoff | Message
 
 
 class Agent(Struct, frozen=True):
@@ -167,8 +159,16 @@ class Fault(Struct, frozen=True):
     kind: Literal["agent", "infra"] = "agent"
 
 
+class Place(Struct, frozen=True):
+    """Where a step stood: the record it came from, and its index there (-1 where it is the record)."""
+
+    offset: int
+    line: int
+    index: int = -1
+
+
 class Origin(Struct, frozen=True):
-    """Where a trace stood in its source. Lines are worked out later, for what is reported (`locate`)."""
+    """Where a trace stood in its source. Lines in the file are worked out later, for what is reported (`locate`)."""
 
     file: str = ""
     """How reports name the file."""
@@ -176,32 +176,41 @@ class Origin(Struct, frozen=True):
     """Where it really is."""
     offset: int = 0
     """Byte offset of the record the trace was read from."""
-    step_offsets: tuple[int, ...] | None = None
-    """One offset a step, where each step is a record of its own."""
-    step_places: tuple[int, ...] | None = None
-    """One index a step into the record's own list, where that differs from the step's."""
+    part: int = 0
+    """Byte offset at which the part of the file begins that was read in one go."""
+    line: int = 0
+    """The record's line in its part, from 1; 0 where a record is not a line."""
+    step_places: tuple[Place, ...] | None = None
+    """One place a step, where a step's own is not simply its index in the record."""
 
 
 class Trace(Struct, frozen=True, dict=True, kw_only=True):
     """What an agent did once."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[AnyStep, ...] = ()
+    """What happened, in the recorded order. Readers leave no `ToolResult` among them."""
     trace_id: str | None = None
     scenario: str | None = None
     query: str | None = None
     answer: str | None = None
     run: int | None = None
-    agent: Agent | None = None
-    total_tokens: int | None = None
-    total_llm_calls: int | None = None
-    total_duration_ms: float | None = None
-    total_cost_usd: float | None = None
+    agent: Agent | str | None = None
+    total_tokens: Count | None = None
+    total_llm_calls: Count | None = None
+    total_duration_ms: Amount | None = None
+    total_cost_usd: Amount | None = None
     behaviors: list[str] | dict[str, bool] | None = None
     tags: tuple[str, ...] = ()
     error: Fault | None = None
-    origin: Origin = Origin()
+    origin: Origin = field(default=Origin(), name="—origin")
+    """Readers set this whatever the record says, so that no trace can claim another's place."""
 
     @once
     def tool_calls(self) -> list[ToolCall]:
         """The tool calls in the recorded order."""
         return [step for step in self.steps if type(step) is ToolCall]
+
+    @property
+    def agent_version(self) -> str | None:
+        """The version of the agent, where it is recorded."""
+        return self.agent.version if isinstance(self.agent, Agent) else None

@@ -1,16 +1,23 @@
-"""The native form: one JSON object a trace, with its steps inside. `docs/traces.md` describes it."""
+"""The native form: one JSON object a trace, with its steps inside. `docs/traces.md` describes it.
+
+Most records are what the form says, and decode straight into a `Trace`. What is written more loosely (an id that is
+a number, an error that is a string, a number beyond a double) takes a second, lenient reading.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw, Struct, field
+from msgspec.structs import force_setattr, replace
 
 from passmuster.traces.model import (
     Agent,
     Amount,
+    AnyStep,
     Count,
     Fault,
     Handoff,
@@ -18,23 +25,104 @@ from passmuster.traces.model import (
     LlmCall,
     Message,
     Origin,
-    Step,
+    Place,
     ToolCall,
     ToolResult,
     Trace,
+    decoded,
 )
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record, explain
 from passmuster.traces.sources import Source
 
-__all__ = ["NAME", "SPLITTABLE", "AnyStep", "Fields", "decode_error", "read", "reject_misnamed", "sniff", "to_trace"]
+__all__ = [
+    "NAME",
+    "SPLITTABLE",
+    "Fields",
+    "LooseStep",
+    "RawCall",
+    "decode_error",
+    "decoder",
+    "firm",
+    "read",
+    "reject_misnamed",
+    "sniff",
+    "to_trace",
+]
 
 NAME = "native"
 SPLITTABLE = True
 
-AnyStep = LlmCall | ToolCall | ToolResult | Handoff | Message
+decoder = msgspec.json.Decoder(Trace)
+_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
-_MISNAMED = ("args", "input", "parameters", "params", "kwargs", "tool_input")
+
+def sniff(record: dict[str, Raw]) -> bool:
+    """Whether this looks like a trace of the native form."""
+    return ("steps" in record or "answer" in record) and "type" not in record
+
+
+def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
+    """One trace a record."""
+    decode = decoder.decode
+    name, path = source.name, source.path
+    for offset, data, part, line in records:
+        try:
+            try:
+                trace = decode(data)
+            except msgspec.ValidationError:
+                trace = _read_loosely(data)
+            calls: list[ToolCall] = []
+            plain = True
+            for step in trace.steps:
+                kind = type(step)
+                if kind is ToolCall:
+                    calls.append(step)  # type: ignore[arg-type]
+                    if type(step.arguments) is not dict:  # type: ignore[union-attr]
+                        plain = False
+                elif kind is ToolResult:
+                    plain = False
+            origin = Origin(name, path, offset, part, line)
+            if plain and (trace.steps or trace.answer is not None):
+                force_setattr(trace, "origin", origin)
+                trace.__dict__["tool_calls"] = calls
+                yield trace
+            else:
+                yield _settled(trace, origin, data)
+        except BadRecord as problem:
+            on_bad(problem)
+        except _UNREADABLE as error:
+            on_bad(decode_error(offset, error, data))
+
+
+def _settled(trace: Trace, origin: Origin, data: bytes | Raw) -> Trace:
+    """The trace with its results paired and its arguments put in order."""
+    if not trace.steps and trace.answer is None and "steps" not in msgspec.json.decode(data, type=dict[str, Raw]):
+        raise BadRecord(origin.offset, "is not a trace: it has neither 'steps' nor 'answer'")
+    if any(type(step) is ToolCall and step.arguments is None for step in trace.steps):
+        reject_misnamed(origin.offset, data)
+    paired = pair_results([firm(step) for step in trace.steps])
+    places = tuple(Place(origin.offset, origin.line, index) for index, _ in paired)
+    return replace(
+        trace,
+        steps=tuple(step for _, step in paired),
+        origin=replace(origin, step_places=places if len(paired) < len(trace.steps) else None),
+    )
+
+
+def firm(step: AnyStep) -> AnyStep:
+    """The step with its arguments as a map where they were left out, or kept as the model's own JSON text."""
+    if type(step) is not ToolCall or type(step.arguments) is dict:
+        return step
+    if step.arguments is None:
+        return replace(step, arguments={})
+    if isinstance(step.arguments, str):
+        try:
+            inner = json.loads(step.arguments)
+        except (ValueError, RecursionError):
+            return step
+        return replace(step, arguments=inner) if isinstance(inner, dict) else step
+    return step
 
 
 class _AgentFields(Struct):
@@ -47,8 +135,37 @@ class _FaultFields(Struct):
     kind: Literal["agent", "infra"] = "agent"
 
 
+class RawCall(Struct, tag_field="type", tag="tool_call"):
+    """A call whose arguments may hold anything JSON can write."""
+
+    tool: str
+    id: Key | None = None
+    arguments: Raw = Raw()
+    result: Raw = Raw()
+    error: Any = None
+    duration_ms: Amount | None = None
+    group: Key | None = None
+    parent: Key | None = None
+
+    def call(self) -> ToolCall:
+        """The call, with its arguments decoded; a number beyond a double is infinite."""
+        return ToolCall(
+            self.tool,
+            self.id,
+            decoded(self.arguments),
+            self.result,
+            self.error,
+            self.duration_ms,
+            self.group,
+            self.parent,
+        )
+
+
+LooseStep = LlmCall | RawCall | ToolResult | Handoff | Message
+
+
 class Fields(Struct):
-    """A trace's own fields as they may be written."""
+    """A trace's own fields, as loosely as they may be written."""
 
     trace_id: Key | None = None
     scenario: Key | None = None
@@ -56,7 +173,7 @@ class Fields(Struct):
     answer: str | None = None
     run: int | None = None
     agent: str | _AgentFields | None = None
-    steps: list[AnyStep] | None = None
+    steps: list[LooseStep] | None = None
     total_tokens: Count | None = None
     total_llm_calls: Count | None = None
     total_duration_ms: Amount | None = None
@@ -66,50 +183,18 @@ class Fields(Struct):
     error: str | _FaultFields | None = None
 
 
-_decoder = msgspec.json.Decoder(Fields)
+_lenient = msgspec.json.Decoder(Fields)
 
 
-def sniff(record: dict[str, Raw]) -> bool:
-    """Whether this looks like a trace of the native form."""
-    return ("steps" in record or "answer" in record) and "type" not in record
+def _read_loosely(data: bytes | Raw) -> Trace:
+    fields = _lenient.decode(data)
+    return to_trace(fields, [step.call() if isinstance(step, RawCall) else step for step in fields.steps or ()])
 
 
-def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
-    """One trace a record."""
-    decode = _decoder.decode
-    for offset, data in records:
-        try:
-            fields = decode(data)
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-            on_bad(decode_error(offset, error, data))
-            continue
-        if fields.steps is None and fields.answer is None:
-            on_bad(BadRecord(offset, "is not a trace: it has neither 'steps' nor 'answer'"))
-            continue
-        steps = fields.steps or []
-        plain = True
-        for step in steps:
-            kind = type(step)
-            if kind is ToolResult or (kind is ToolCall and not step.arguments_json):  # type: ignore[union-attr]
-                plain = False
-        if plain:
-            yield to_trace(fields, tuple(steps), Origin(source.name, source.path, offset))  # type: ignore[arg-type]
-            continue
-        try:
-            reject_misnamed(offset, data)
-        except BadRecord as problem:
-            on_bad(problem)
-            continue
-        # A step's place in its record is its index, so results that were paired away leave no gap behind.
-        paired = pair_results(steps)
-        origin = Origin(source.name, source.path, offset, step_places=tuple(index for index, _ in paired))
-        yield to_trace(fields, tuple(step for _, step in paired), origin)
-
-
-def to_trace(fields: Fields, steps: tuple[Step, ...], origin: Origin) -> Trace:
+def to_trace(fields: Fields, steps: Sequence[AnyStep]) -> Trace:
     """The trace that these fields and steps describe."""
     return Trace(
-        steps=steps,
+        steps=tuple(steps),
         trace_id=_text(fields.trace_id),
         scenario=_text(fields.scenario),
         query=fields.query,
@@ -123,7 +208,6 @@ def to_trace(fields: Fields, steps: tuple[Step, ...], origin: Origin) -> Trace:
         behaviors=fields.behaviors,
         tags=tuple(fields.tags),
         error=_fault(fields.error),
-        origin=origin,
     )
 
 
@@ -154,32 +238,21 @@ def decode_error(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     return BadRecord(problem.offset, message)
 
 
-class _Call(Struct, frozen=True):
-    tool: str | None = None
-    type: str | None = None
-    arguments: Raw = Raw()
-    args: Raw = Raw()
-    input: Raw = Raw()
-    parameters: Raw = Raw()
-    params: Raw = Raw()
-    kwargs: Raw = Raw()
-    tool_input: Raw = Raw()
-
-
-class _Calls(Struct, frozen=True):
-    steps: list[_Call] | None = None
+_MISNAMED = ("args", "input", "parameters", "params", "kwargs", "tool_input")
 
 
 def reject_misnamed(offset: int, data: bytes | Raw, single: bool = False) -> None:
     """Refuse a call whose arguments stand under another name, for they would be taken for none at all."""
     if single:
-        calls = [msgspec.json.decode(data, type=_Call)]
+        calls = [msgspec.json.decode(data, type=dict[str, Raw])]
     else:
-        calls = msgspec.json.decode(data, type=_Calls).steps or []
+        record = msgspec.json.decode(data, type=dict[str, Raw])
+        calls = msgspec.json.decode(record["steps"], type=list[dict[str, Raw]])
     for call in calls:
-        if call.type == "tool_call" and not call.arguments:
-            wrong = next((name for name in _MISNAMED if getattr(call, name)), None)
+        if bytes(call.get("type", b"")) == b'"tool_call"' and bytes(call.get("arguments", b"null")) == b"null":
+            wrong = next((name for name in _MISNAMED if name in call), None)
             if wrong:
+                tool = msgspec.json.decode(call["tool"])
                 raise BadRecord(
-                    offset, f"the call of '{call.tool}' has '{wrong}' where its 'arguments' are expected: rename it"
+                    offset, f"the call of '{tool}' has '{wrong}' where its 'arguments' are expected: rename it"
                 )

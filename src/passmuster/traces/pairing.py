@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from passmuster.traces.model import Key, Step, ToolCall, ToolResult
+from passmuster.traces.model import AnyStep, Key, Step, ToolCall, ToolResult
 
 __all__ = ["pair_results"]
 
 
-def pair_results(steps: Sequence[Step | ToolResult]) -> list[tuple[int, Step]]:
+def pair_results(steps: Sequence[AnyStep]) -> list[tuple[int, Step]]:
     """Each remaining step with its index in `steps`, calls completed by their results."""
     answers = _forward(steps)
     taken = set(answers.values())
@@ -40,7 +40,7 @@ def pair_results(steps: Sequence[Step | ToolResult]) -> list[tuple[int, Step]]:
     return paired
 
 
-def _forward(steps: Sequence[Step | ToolResult]) -> dict[int, int]:
+def _forward(steps: Sequence[AnyStep]) -> dict[int, int]:
     """Index of call → index of its result, for results that follow their calls."""
     waiting: dict[Key, deque[int]] = defaultdict(deque)
     batch: list[int] = []
@@ -73,9 +73,7 @@ def _by_id(waiting: dict[Key, deque[int]], key: Key, answers: dict[int, int]) ->
     return None
 
 
-def _by_place(
-    steps: Sequence[Step | ToolResult], batch: list[int], result: ToolResult, answers: dict[int, int]
-) -> int | None:
+def _by_place(steps: Sequence[AnyStep], batch: list[int], result: ToolResult, answers: dict[int, int]) -> int | None:
     for place, index in enumerate(batch):
         call = steps[index]
         assert isinstance(call, ToolCall)
@@ -85,7 +83,7 @@ def _by_place(
     return None
 
 
-def _settle_orphans(steps: Sequence[Step | ToolResult], orphans: list[int], answers: dict[int, int]) -> set[int]:
+def _settle_orphans(steps: Sequence[AnyStep], orphans: list[int], answers: dict[int, int]) -> set[int]:
     """Give results that came too early to later calls; return those that stand for a call of their own."""
     later: dict[Key, deque[int]] = defaultdict(deque)
     known: set[Key] = set()

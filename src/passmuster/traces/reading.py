@@ -19,10 +19,10 @@ from passmuster.problems import Problem, TraceError
 from passmuster.traces import events, native
 from passmuster.traces.locate import line_of_byte
 from passmuster.traces.model import Trace
-from passmuster.traces.records import BadRecord, OnBad, Record, explain, is_document, read_records
+from passmuster.traces.records import BadRecord, OnBad, OnEnd, Record, Span, explain, is_document, read_records
 from passmuster.traces.sources import Source, find_sources
 
-__all__ = ["FORMATS", "BadLines", "Format", "read_source", "read_traces"]
+__all__ = ["FORMATS", "BadLines", "Format", "is_splittable", "read_source", "read_traces"]
 
 
 class Format(Protocol):
@@ -60,12 +60,22 @@ def read_traces(path: str | Path, *, skip_bad_lines: bool = False) -> Iterator[T
         yield from read_source(source, BadLines(source, skip_bad_lines))
 
 
-def read_source(source: Source, on_bad: OnBad, span: tuple[int, int] | None = None) -> Iterator[Trace]:
+def read_source(
+    source: Source, on_bad: OnBad, span: Span | None = None, on_end: OnEnd = lambda lines: None
+) -> Iterator[Trace]:
     """The traces of one file, or of those of its records that begin within `span`."""
     document = is_document(source)
     form = detect(source, document)
-    records = read_records(source, on_bad, span, document)
+    records = read_records(source, on_bad, span, document, on_end)
     yield from form.read(records, source, on_bad) if form else _refuse(records, on_bad)
+
+
+def is_splittable(source: Source) -> bool:
+    """Whether the file can be cut by bytes: one record a line, each a whole trace, not compressed."""
+    if source.compressed or is_document(source):
+        return False
+    form = detect(source, document=False)
+    return form is not None and form.SPLITTABLE
 
 
 def detect(source: Source, document: bool) -> Format | None:
@@ -90,7 +100,7 @@ def detect(source: Source, document: bool) -> Format | None:
 
 def _refuse(records: Iterator[Record], on_bad: OnBad) -> Iterator[Trace]:
     """No traces; every record of a file that no format recognises is told as bad."""
-    for offset, data in records:
+    for offset, data, _, _ in records:
         try:
             on_bad(BadRecord(offset, _unknown(msgspec.json.decode(data))))
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

@@ -28,6 +28,10 @@ class Record(NamedTuple):
 
     offset: int
     data: bytes | Raw
+    part: int = 0
+    """Where the part of the file begins that is being read."""
+    line: int = 0
+    """The record's line in that part, from 1; 0 in a document, where a record is not a line."""
 
 
 class BadRecord(Exception):
@@ -41,6 +45,11 @@ class BadRecord(Exception):
 
 OnBad = Callable[[BadRecord], None]
 """Told of each bad record: raises, or counts it and goes on."""
+
+
+Span = tuple[int, int]
+OnEnd = Callable[[int], None]
+"""Told at the end of a part how many lines it has, for the lines of the next part are counted from there."""
 
 
 def is_document(source: Source) -> bool:
@@ -68,12 +77,16 @@ def is_document(source: Source) -> bool:
 
 
 def read_records(
-    source: Source, on_bad: OnBad, span: tuple[int, int] | None = None, document: bool = False
+    source: Source,
+    on_bad: OnBad,
+    span: Span | None = None,
+    document: bool = False,
+    on_end: OnEnd = lambda lines: None,
 ) -> Iterator[Record]:
     """The records of a file, or of those lines that begin within `span` (bytes from, bytes to)."""
     try:
         with source.open() as file:
-            yield from _document(file, on_bad) if document else _lines(file, on_bad, span)
+            yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
     except (EOFError, zlib.error, OSError) as error:
         raise unreadable(source, error) from error
 
@@ -86,16 +99,19 @@ def unreadable(source: Source, error: Exception) -> TraceError:
     return TraceError(Problem(f"cannot be read: {reason}", source.name))
 
 
-def _lines(file: IO[bytes], on_bad: OnBad, span: tuple[int, int] | None) -> Iterator[Record]:
-    offset, end = span or (0, -1)
+def _lines(file: IO[bytes], on_bad: OnBad, span: Span | None, on_end: OnEnd) -> Iterator[Record]:
+    part, end = span or (0, -1)
+    offset = part
     if offset:
         file.seek(offset - 1)
         offset += len(file.readline()) - 1  # a line belongs to the span it begins in
+    number = 0
     for line in file:
         if offset >= end >= 0:
-            return
+            break
         start = offset
         offset += len(line)
+        number += 1
         if start == 0 and line.startswith(_BOM):
             line = line[len(_BOM) :]
             start = len(_BOM)
@@ -104,7 +120,8 @@ def _lines(file: IO[bytes], on_bad: OnBad, span: tuple[int, int] | None) -> Iter
         if not line.isascii() and (problem := _not_utf8(start, line)):
             on_bad(problem)
             continue
-        yield Record(start, line)
+        yield Record(start, line, part, number)
+    on_end(number)
 
 
 def _document(file: IO[bytes], on_bad: OnBad) -> Iterator[Record]:

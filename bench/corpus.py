@@ -1,0 +1,147 @@
+"""The traces and the suite that everything here is measured on: made from a fixed seed, the same on every machine.
+
+A trace has ten calls of twenty tools and a model call before each, about 10 KB a line. The suite has a policy
+with five arguments for every tool, six sequence rules and a blocklist of globs. A trace in two hundred breaks one.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["TOOLS", "trace_lines", "write_corpus", "write_suite"]
+
+TOOLS = [
+    "authenticate",
+    *(f"{verb}_{noun}" for verb in ("get", "list", "update", "create", "notify") for noun in ("customer", "order", "ticket")),
+    "refund_payment",
+    "close_session",
+    "search_docs",
+    "send_email",
+]
+_WORDS = (
+    "customer asks about the order that arrived late and would like to know whether a refund is possible under the "
+    "policy for damaged goods since the parcel was opened on delivery and the item inside did not match the invoice"
+).split()
+BAD_EVERY = 200
+
+
+def _text(rng: random.Random, length: int) -> str:
+    words: list[str] = []
+    size = 0
+    while size < length:
+        word = rng.choice(_WORDS)
+        words.append(word)
+        size += len(word) + 1
+    return " ".join(words)[:length]
+
+
+def _arguments(rng: random.Random) -> dict[str, Any]:
+    return {
+        "id": f"cust_{rng.randrange(10**8):08d}",
+        "amount": round(rng.uniform(0, 500), 2),
+        "count": rng.randrange(1, 50),
+        "kind": rng.choice(["standard", "express", "gift"]),
+        "note": _text(rng, 180),
+    }
+
+
+def trace(rng: random.Random, number: int, calls: int = 10) -> dict[str, Any]:
+    """One trace; every so often one that breaks a rule."""
+    steps: list[dict[str, Any]] = []
+    bad = number % BAD_EVERY == BAD_EVERY - 1
+    for place in range(calls):
+        steps.append(
+            {
+                "type": "llm_call",
+                "model": "model-large",
+                "tokens_in": rng.randrange(500, 4000),
+                "tokens_out": rng.randrange(20, 400),
+                "cost_usd": round(rng.uniform(0.001, 0.02), 6),
+                "duration_ms": rng.randrange(200, 3000),
+            }
+        )
+        tool = "authenticate" if place == 0 else "close_session" if place == calls - 1 else rng.choice(TOOLS[1:-3])
+        arguments = _arguments(rng)
+        if bad and place == calls // 2:
+            arguments["amount"] = 9999
+        result = {"status": "ok", "items": [{"id": rng.randrange(10**6), "text": _text(rng, 110)} for _ in range(3)]}
+        steps.append(
+            {
+                "type": "tool_call",
+                "id": f"call_{number}_{place}",
+                "tool": tool,
+                "arguments": arguments,
+                "result": result,
+                "duration_ms": rng.randrange(5, 300),
+            }
+        )
+    return {
+        "trace_id": f"t-{number}",
+        "query": _text(rng, 120),
+        "answer": _text(rng, 400),
+        "agent": {"name": "support", "version": "2.1.0"},
+        "steps": steps,
+    }
+
+
+def trace_lines(seed: int = 1, calls: int = 10) -> Iterator[bytes]:
+    """Traces without end, one a line."""
+    rng = random.Random(seed)
+    number = 0
+    while True:
+        yield json.dumps(trace(rng, number, calls), separators=(",", ":")).encode() + b"\n"
+        number += 1
+
+
+def write_corpus(path: Path, megabytes: float, calls: int = 10) -> int:
+    """A file of about this size; returns the number of traces. The lines repeat after a thousand."""
+    lines = trace_lines(calls=calls)
+    block = [next(lines) for _ in range(1000 if calls <= 100 else 20)]
+    size, number = 0, 0
+    with path.open("wb") as file:
+        while size < megabytes * 1e6:
+            line = block[number % len(block)]
+            file.write(line)
+            size += len(line)
+            number += 1
+    return number
+
+
+def write_suite(folder: Path) -> Path:
+    """The suite, as JSON so that its own reading does not weigh."""
+    arguments = {
+        "id": {"type": "string", "required": True, "pattern": "^cust_[0-9]{8}$"},
+        "amount": {"type": "number", "min": 0, "max": 500},
+        "count": {"type": "integer", "min": 1, "max": 100},
+        "kind": {"type": "string", "enum": ["standard", "express", "gift"]},
+        "note": {"type": "string", "maxLength": 2000},
+    }
+    policy = {"tools": {tool: {"arguments": arguments} for tool in TOOLS}}
+    suite = {
+        "version": "1",
+        "suite": "bench",
+        "tests": [
+            {"id": "arguments", "metric": "args_valid", "policy": "policy.json"},
+            {
+                "id": "order",
+                "metric": "sequence_valid",
+                "rules": [
+                    {"type": "require", "tool": "authenticate"},
+                    {"type": "before", "first": "authenticate", "then": ["update_*", "refund_payment"]},
+                    {"type": "never_after", "trigger": "close_session", "forbidden": "*"},
+                    {"type": "count", "tool": "send_email", "max": 5},
+                    {"type": "after", "trigger": "create_ticket", "then": "close_session"},
+                    {"type": "blocklist", "tools": ["debug_*", "test_*"]},
+                ],
+            },
+            {"id": "blocked", "metric": "tool_blocklist", "blocklist": ["admin_*", "*_dangerous", "drop_*", "delete_*"]},
+        ],
+    }
+    (folder / "policy.json").write_text(json.dumps(policy, indent=1))
+    path = folder / "passmuster.json"
+    path.write_text(json.dumps(suite, indent=1))
+    return path

@@ -1,0 +1,80 @@
+"""Importing a suite's own modules, of which several suites in one process may have some of the same name."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.machinery
+import sys
+import traceback
+from collections.abc import Iterator
+from types import ModuleType
+
+__all__ = ["PluginError", "import_plugin", "told"]
+
+_homes: dict[str, str] = {}
+"""Module name → the suite folder that it was imported from."""
+
+
+class PluginError(Exception):
+    """A plugin that cannot be imported, and why."""
+
+
+def import_plugin(name: str, folder: str) -> ModuleType:
+    """The module of this name. The suite's folder comes first; modules of other suites step aside."""
+    importlib.invalidate_caches()
+    home = importlib.machinery.FileFinder(folder).path  # the way modules from there will name it
+    with _importable(folder), _out_of_the_way(name, home):
+        known = set(sys.modules)
+        try:
+            return importlib.import_module(name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # `sys.exit()` in a plugin must not end the run, least of all with 0
+            if isinstance(error, ModuleNotFoundError) and error.name == name:
+                raise PluginError(
+                    f"there is no module '{name}' (looked in {folder} and the installed packages)"
+                ) from error
+            raise PluginError(f"importing '{name}' failed: {told(error)}") from error
+        finally:
+            for new in set(sys.modules) - known:
+                if _stands_in(sys.modules[new], home):
+                    _homes[new] = home
+
+
+def told(error: BaseException) -> str:
+    """An exception in a few words, with the place of a syntax error."""
+    return "".join(traceback.format_exception_only(error)).strip()
+
+
+@contextlib.contextmanager
+def _importable(folder: str) -> Iterator[None]:
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
+
+
+@contextlib.contextmanager
+def _out_of_the_way(name: str, home: str) -> Iterator[None]:
+    """Forget the modules of other suites; move aside, for as long as it takes, what else has the plugin's name."""
+    for other in [other for other, there in _homes.items() if there != home]:
+        del _homes[other]
+        sys.modules.pop(other, None)
+    top = name.partition(".")[0]
+    aside: dict[str, ModuleType] = {}
+    if top not in _homes and importlib.machinery.PathFinder.find_spec(top, [home]):
+        aside = {one: sys.modules.pop(one) for one in list(sys.modules) if one == top or one.startswith(f"{top}.")}
+    try:
+        yield
+    finally:
+        sys.modules.update(aside)
+        for one in aside:
+            _homes.pop(one, None)
+
+
+def _stands_in(module: ModuleType, home: str) -> bool:
+    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    return any(isinstance(place, str) and place.startswith((f"{home}/", f"{home}\\")) for place in places)

@@ -1,0 +1,106 @@
+"""What the parent process and its workers say to each other: length-prefixed JSON over pipes."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from passmuster.engine.parts import Part
+from passmuster.problems import Problem
+from passmuster.scoring.tally import Tally
+from passmuster.scoring.verdict import Settings
+
+__all__ = [
+    "Answer",
+    "Counted",
+    "Finish",
+    "Judge",
+    "Order",
+    "Refused",
+    "Setup",
+    "Tallied",
+    "receive_answer",
+    "receive_order",
+    "send",
+]
+
+
+class Setup(Struct, frozen=True, tag=True):
+    """The first order: the suite to compile."""
+
+    suite: str
+    root: str
+    documents: dict[str, bytes]
+    """The suite and its policies as the parent read them, so that both judge by the same words."""
+    plugins: bool
+    settings: Settings
+    search_path: list[str]
+
+
+class Judge(Struct, frozen=True, tag=True):
+    """Judge a part."""
+
+    number: int
+    part: Part
+
+
+class Finish(Struct, frozen=True, tag=True):
+    """There are no more parts: hand over the tally."""
+
+
+class Counted(Struct, frozen=True, tag=True):
+    """A part has been judged and counted."""
+
+    number: int
+
+
+class Refused(Struct, frozen=True, tag=True):
+    """A part cannot be judged for what is in it."""
+
+    number: int
+    problems: list[Problem]
+    of_suite: bool = False
+
+
+class Tallied(Struct, frozen=True, tag=True):
+    """Everything a worker counted."""
+
+    tally: Tally
+
+
+Order = Setup | Judge | Finish
+Answer = Counted | Refused | Tallied
+
+_encoder = msgspec.json.Encoder()
+_orders: msgspec.json.Decoder[Order] = msgspec.json.Decoder(Order)
+_answers: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
+
+
+def send(pipe: BinaryIO, message: Order | Answer) -> None:
+    """Write one message."""
+    data = _encoder.encode(message)
+    pipe.write(len(data).to_bytes(8, "big") + data)
+    pipe.flush()
+
+
+def _read(pipe: BinaryIO) -> bytes | None:
+    head = pipe.read(8)
+    if len(head) < 8:
+        return None
+    size = int.from_bytes(head, "big")
+    data = pipe.read(size)
+    return data if len(data) == size else None
+
+
+def receive_order(pipe: BinaryIO) -> Order | None:
+    """The parent's next order; None when the parent is gone."""
+    data = _read(pipe)
+    return None if data is None else _orders.decode(data)
+
+
+def receive_answer(pipe: BinaryIO) -> Answer | None:
+    """A worker's next answer; None when the worker is gone."""
+    data = _read(pipe)
+    return None if data is None else _answers.decode(data)

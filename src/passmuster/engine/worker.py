@@ -1,0 +1,51 @@
+"""A worker process: compiles the suite once, judges the parts it is given, hands over one tally.
+
+Started as `python -m passmuster.engine.worker`; orders come on standard input, answers go to standard output.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import BinaryIO
+
+from passmuster.engine.loading import load_suite
+from passmuster.engine.messages import Counted, Judge, Refused, Setup, Tallied, receive_order, send
+from passmuster.engine.plan import compile_suite, select
+from passmuster.engine.run import count_part
+from passmuster.problems import InputError, SuiteError
+
+__all__ = ["work"]
+
+
+def work(orders: BinaryIO, answers: BinaryIO) -> None:
+    """Do what the parent says until it says to finish."""
+    setup = receive_order(orders)
+    if not isinstance(setup, Setup):
+        return
+    sys.path[:] = setup.search_path
+    settings = setup.settings
+    suite = load_suite(setup.suite, root=setup.root, plugins=setup.plugins, documents=setup.documents)
+    plan = compile_suite(select(suite, settings.only, settings.tags), settings.today)
+    tally = plan.tally()
+    while (order := receive_order(orders)) is not None:
+        if not isinstance(order, Judge):
+            send(answers, Tallied(tally))
+            return
+        try:
+            count_part(plan, tally, order.part, settings.skip_bad_lines)
+        except InputError as error:
+            send(answers, Refused(order.number, error.problems, isinstance(error, SuiteError)))
+        else:
+            send(answers, Counted(order.number))
+
+
+def main() -> None:
+    """Keep the channel for answers to ourselves: what a plugin prints goes to standard error."""
+    channel = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    work(sys.stdin.buffer, channel)
+
+
+if __name__ == "__main__":
+    main()
