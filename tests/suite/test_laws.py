@@ -65,7 +65,8 @@ rules = st.one_of(
     st.builds(lambda a, b: {"type": "before", "first": a, "then": b}, selectors, selectors),
     st.builds(lambda a, n: {"type": "count", "tool": a, "max": n}, selectors, st.integers(0, 9)),
 )
-constraints = st.fixed_dictionaries({"min": numbers}, optional={"required": st.booleans()})
+# Whole numbers are spelled alike in both; a violation quotes the spelling.
+constraints = st.fixed_dictionaries({"min": st.integers(-9, 9)}, optional={"required": st.booleans()})
 bodies = st.one_of(
     st.lists(rules, min_size=1, max_size=3).map(lambda some: {"metric": "sequence_valid", "rules": some}),
     st.lists(tools, min_size=1, max_size=3).map(lambda some: {"metric": "tool_blocklist", "blocklist": some}),
@@ -141,10 +142,10 @@ junk: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from([[], {}, [[]], [{}], {"a": {}}, {"$ref": "#"}, {"type": "string"}, {"tool": []}, {"$not": {}}]),
     st.sampled_from(["drop", "twice"]).map(lambda deed: (deed,)),
 )
-everywhere = sorted(places(WHOLE), key=str)
+everywhere = sorted((path for path in places(WHOLE) if len(path) > 1), key=str)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(everywhere), junk), min_size=1, max_size=3))
 def test_a_mutated_suite_loads_or_is_refused_and_never_crashes(
     mutations: list[tuple[tuple[str | int, ...], Any]],
@@ -153,8 +154,8 @@ def test_a_mutated_suite_loads_or_is_refused_and_never_crashes(
     for path, value in mutations:
         mutate(whole, path, value)
     with folder() as here:
-        path = write(here, yaml.dump(whole["suite"], allow_unicode=True), policy=yaml.dump(whole["policy"]))
-        refused = attempt(path)
+        suite = write(here, yaml.dump(whole["suite"], allow_unicode=True), policy=yaml.dump(whole["policy"]))
+        refused = attempt(suite)
     assert all(problem.message and problem.file and problem.line for problem in refused)
 
 
@@ -171,22 +172,21 @@ def attempt(path: Path) -> list[Problem]:
 
 def mutate(data: Any, path: tuple[str | int, ...], value: Any) -> None:
     """Replace, drop or double what stands at a path, if an earlier mutation has left it there."""
-    for step in path[:-1]:
+    holder: Any = None
+    last: Any = None
+    for step in path:
+        holder, last = data, step
         try:
             data = data[step]
         except (KeyError, IndexError, TypeError):
             return
-    last = path[-1]
-    if not (isinstance(data, dict) and last in data) and not (isinstance(data, list) and isinstance(last, int)):
-        return
-    if isinstance(data, list) and isinstance(last, int) and last >= len(data):
+    if isinstance(holder, str):
         return
     if value == ("drop",):
-        del data[last]
+        del holder[last]
+    elif value == ("twice",) and isinstance(holder, list):
+        holder.insert(last, data)
     elif value == ("twice",):
-        if isinstance(data, list) and isinstance(last, int):
-            data.insert(last, data[last])
-        else:
-            data[f"{last}s"] = data[last]
-    elif len(path) > 1:
-        data[last] = value
+        holder[f"{last}s"] = data
+    else:
+        holder[last] = value

@@ -101,7 +101,7 @@ class _Governing(dict[str, "list[Governed] | None"]):
 
     def __init__(self, policies: list[ToolPolicy], only: tuple[str, ...]) -> None:
         super().__init__()
-        compiled = [Governed(compile_schema(policy.schema), policy) for policy in policies]
+        compiled = [Governed(compile_schema(_of_a_map(policy.schema)), policy) for policy in policies]
         self._exact = {one.policy.pattern: one for one in compiled if is_literal(one.policy.pattern)}
         self._globs = [(glob_matcher(one.policy.pattern), one) for one in compiled]
         self._only = [glob_matcher(pattern) for pattern in only]
@@ -118,6 +118,11 @@ class _Governing(dict[str, "list[Governed] | None"]):
             self.clear()
         self[tool] = found
         return found
+
+
+def _of_a_map(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, asking for a map where it does not say so itself: JSON Schema lets a list pass any `properties`."""
+    return schema if "type" in schema else {"type": "object", **schema}
 
 
 def _violations(view: View, call: int, governed: Governed, file: str) -> list[Violation]:
@@ -163,7 +168,7 @@ def _violation(
         value = value.get(extra) if isinstance(value, dict) else None
     else:
         value = _found(view.calls[call].arguments, path)
-    anchor = _anchor(governed.policy, schema_path) or Anchor(file, governed.policy.line, str(kind.name))
+    anchor = _anchor(governed.policy, schema_path) or Anchor(file, governed.policy.line, "type: object")
     sentence, advice = _words(kind, value, anchor)
     return view.violation(
         call,

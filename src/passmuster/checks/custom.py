@@ -142,7 +142,11 @@ _PLACED = frozenset({"has_value", "neighbours", "scenario", "trace_file", "trace
 
 def _copy(trace: Trace) -> Trace:
     """A trace of the metric's own: what it does to it, it does to no other check."""
-    return replace(trace, steps=tuple(replace(step) if type(step) is ToolCall else step for step in trace.steps))
+    return replace(trace, steps=tuple(_copied(step) if type(step) is ToolCall else step for step in trace.steps))
+
+
+def _copied(call: ToolCall) -> ToolCall:
+    return replace(call, arguments=msgspec.to_builtins(call.arguments), error=msgspec.to_builtins(call.error))
 
 
 def _status(violations: tuple[Violation, ...]) -> Status:

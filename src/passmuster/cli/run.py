@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -86,18 +88,16 @@ def command(
     Exit codes: 0 the gate passed, 1 it failed, 2 the input is wrong, 3 an outside part failed.
     """
     codes: list[int] = []
+    try:
+        settings = Settings(today=_day(today), strict=strict, only=only, tags=tags, skip_bad_lines=skip_bad_lines)
+        wanted = _destinations(reports, len(suites))
+    except UsageError as error:
+        _complain(error.problems)
+        sys.exit(2)
     with contextlib.ExitStack() as stack:
         stdin: list[Source] = []
         for given in suites or (None,):
             try:
-                settings = Settings(
-                    today=_day(today), strict=strict, only=only, tags=tags, skip_bad_lines=skip_bad_lines
-                )
-                wanted = [_destination(report) for report in reports]
-                if len(suites) > 1 and any(path != "-" for _, path in wanted):
-                    raise UsageError(
-                        Problem("--report names one file but there are several suites; use 'output:' in each")
-                    )
                 suite = load_suite(find_suite(given, Path.cwd()), root=root, plugins=not no_plugins)
                 if "-" in traces and not stdin:
                     stdin.append(stack.enter_context(standard_input()))
@@ -133,6 +133,15 @@ def _day(text: str | None) -> datetime.date:
         raise UsageError(Problem(f"--today: expected a day such as 2026-01-31, found '{text}'")) from None
 
 
+def _destinations(reports: tuple[str, ...], suites: int) -> list[Destination]:
+    wanted = [_destination(report) for report in reports]
+    if suites > 1 and any(path != "-" for _, path in wanted):
+        raise UsageError(Problem("--report names one file but there are several suites; use 'output:' in each"))
+    if sum(path == "-" for _, path in wanted) > 1:
+        raise UsageError(Problem("--report: only one report can go to standard output"))
+    return wanted
+
+
 def _destination(report: str) -> Destination:
     name, sign, path = report.partition("=")
     if not sign or not path:
@@ -159,23 +168,37 @@ def _sources(suite: Suite, traces: tuple[str, ...], stdin: list[Source]) -> list
 def _deliver(report: Report, suite: Suite, destinations: list[Destination], quiet: bool, make_folders: bool) -> int:
     """Write and print the reports. Nothing leaves the house but through the one door that hides secrets."""
     safe = redact_report(report, Redactor(suite.redact.patterns, suite.redact.arguments))
-    rendered = [(path, render(name, safe)) for name, path in destinations]
+    printed = next((name for name, path in destinations if path == "-"), None)
+    rendered = [(path, render(name, safe)) for name, path in destinations if (name, path) != ("console", "-")]
     for path, data in rendered:
         if path == "-":
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+            with _open_pipe(sys.stdout):
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
         else:
             write_whole(path, data, make_folders=make_folders)
-    if not quiet:
-        taken = any(path == "-" for _, path in destinations)
-        _show(safe, sys.stderr if taken else sys.stdout)
+    if not quiet or printed == "console":
+        _show(safe, sys.stdout if printed in (None, "console") else sys.stderr)
     return report.exit_code
 
 
 def _show(report: Report, stream: TextIO) -> None:
     from passmuster.reports import console
 
-    console.show(report, stream)
+    with _open_pipe(stream):
+        console.show(report, stream)
+        stream.flush()
+
+
+@contextlib.contextmanager
+def _open_pipe(stream: TextIO) -> Iterator[None]:
+    """What is printed here may be cut short by its reader (`| head -1`), which does not change the verdict."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The interpreter flushes the stream once more when it ends; that has to go somewhere.
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _complain(problems: list[Problem]) -> None:

@@ -202,7 +202,10 @@ def _artifact(file: str | None, root: str) -> dict[str, str] | None:
 
 
 def _quoted(path: str) -> str:
-    return quote(path, safe="/", errors="surrogateescape")
+    try:  # a name that is not UTF-8 comes as escaped bytes
+        return quote(path, safe="/", errors="surrogateescape")
+    except UnicodeEncodeError:
+        return quote(path, safe="/", errors="surrogatepass")
 
 
 def _sentence(text: str) -> str:

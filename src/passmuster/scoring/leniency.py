@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -63,8 +63,14 @@ class Leniency:
                 used.append(waiver.index)
                 counted = replace(counted, level=_lower(counted.level, "warn"), waived=waiver.label)
             weighed.append(counted)
-        highest = max((violation.level for violation in weighed), key=_RANK.__getitem__)
+        highest = _highest(weighed)
+        if _RANK[_highest(outcome.violations)] < _RANK[_CEILING[outcome.status]]:
+            highest = max(highest, ceiling, key=_RANK.__getitem__)  # graver by its own word than its violations are
         return replace(outcome, status=_STATUS[highest], violations=tuple(weighed)), tuple(used)
+
+
+def _highest(violations: Iterable[Violation]) -> Level:
+    return max((violation.level for violation in violations), key=_RANK.__getitem__)
 
 
 def _lower(a: Level, b: Level) -> Level:

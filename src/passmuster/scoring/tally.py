@@ -136,20 +136,17 @@ class TestTally(Struct):
             self._keep(trace, outcome.violations)
 
     def _keep(self, trace: Trace, violations: tuple[Violation, ...]) -> None:
+        settled = self.violations >= 2 * KEPT  # so `found` was cut: it begins with the first ones, in order
         self.violations += len(violations)
         for rule, violation in enumerate(violations):
             self.waived += violation.waived is not None
-            call = violation.call_index
-            spot = spot_of_trace(trace) if call is None else spot_of_call(trace, call - 1)
-            if len(self.found) >= KEPT and self._is_later(trace, call or 0, rule):
+            call = violation.call_index or 0
+            spot = spot_of_call(trace, call - 1) if call else spot_of_trace(trace)
+            if settled and (spot.file, spot.offset, call, rule) > self.found[KEPT - 1].key:
                 continue
-            small = replace(violation, value=bounded(violation.value), message=bounded(violation.message))
-            self.found.append(Found(spot, call or 0, rule, small))
+            self.found.append(Found(spot, call, rule, _small(violation)))
         if len(self.found) >= 2 * KEPT:
             self._cut()
-
-    def _is_later(self, trace: Trace, call: int, rule: int) -> bool:
-        return (trace.origin.file, trace.origin.offset, call, rule) > self.found[KEPT - 1].key
 
     def _cut(self) -> None:
         self.found.sort(key=lambda found: found.key)
@@ -173,6 +170,18 @@ class TestTally(Struct):
         self.waived += other.waived
         self.found += other.found
         self._cut()
+
+
+_TEXTS = ("message", "tool", "argument", "constraint", "pattern", "expected", "actual", "trace_id", "suggestion")
+
+
+def _small(violation: Violation) -> Violation:
+    """The violation with everything cut that a trace can make large."""
+    texts = {name: bounded(getattr(violation, name)) for name in _TEXTS}
+    nearby = violation.neighbours
+    if nearby is not None:
+        nearby = replace(nearby, before=bounded(nearby.before), after=bounded(nearby.after))
+    return replace(violation, value=bounded(violation.value), neighbours=nearby, **texts)
 
 
 def _first(a: Broken | None, b: Broken) -> Broken:

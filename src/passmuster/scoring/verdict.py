@@ -55,6 +55,7 @@ def conclude(suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot
     scenarios = [_scenario_report(suite, one, tally.scenarios[one.id], lines) for one in chosen]
     gate = [
         *_test_lines(suite, tests),
+        *(_idle_rule_lines(suite, tests) if settings.strict else ()),
         *_scenario_lines(suite, chosen, scenarios),
         *([] if settings.partial else _input_lines(suite, tally, settings)),
     ]
@@ -90,7 +91,7 @@ def _options(settings: Settings) -> dict[str, Any]:
 
 
 def _test_report(suite: Suite, test: Test, tally: TestTally, lines: Mapping[Spot, int]) -> TestReport:
-    status: Status = "pass"
+    status: Status = "skip" if tally.statuses else "warn"
     for one in tally.statuses:
         status = worst(status, one)
     if not tally.exercised and status == "pass":
@@ -206,6 +207,19 @@ def _test_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
             file=suite.file,
             line=test.line,
         )
+
+
+def _idle_rule_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
+    """The rules that never fired in tests that did: only listed, but under `--strict` no more a pass than such a test.
+
+    Were they let off, one more rule that fires would turn the gate of a strict run green.
+    """
+    for test in tests:
+        for rule in test.rules if test.exercised else ():
+            if not rule.exercised_on:
+                message = f"the rule {rule.type} on line {rule.line} was never exercised"
+                id_ = f"{test.id}:{rule.line}"
+                yield GateLine("vacuous", id_, "warning", "fail", message, actual=0, file=suite.file, line=rule.line)
 
 
 def _why_idle(test: TestReport) -> str:

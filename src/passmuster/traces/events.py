@@ -1,8 +1,9 @@
 """Event lines: one step a record, `{"type": "tool_call", …}`.
 
 A file is one trace, unless its records carry a `trace_id`; a record without one belongs to the trace
-named last before it. `{"type": "trace", …}` states any field of the native form. Where the query
-and the answer are not stated, the first user message and the last assistant message are they.
+named last before it. `{"type": "trace", …}` states any field of the native form; several such records of one
+trace add up, unless they contradict each other. Where the query and the answer are not stated, the first user
+message and the last assistant message are they.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _event = msgspec.json.Decoder(_Header | LooseStep)
 class _Gathering:
     """A trace in the making."""
 
-    def __init__(self, record: Record, trace_id: Key | None) -> None:
+    def __init__(self, record: Record, trace_id: str | None) -> None:
         self.fields = Fields(trace_id=trace_id)
         self.record = record
         self.steps: list[AnyStep] = []
@@ -51,14 +52,30 @@ class _Gathering:
             self.steps.append(firm(event.call() if isinstance(event, RawCall) else event))
             self.places.append(place)
             return
+        self._refuse_another(place.offset, event)
         for index, step in enumerate(event.steps or []):
             self.add(Place(place.offset, place.line, index), step)
         for name in Fields.__struct_fields__:
             value = getattr(event, name)
-            if name != "steps" and value not in (None, []):
+            if value is not None:
                 setattr(self.fields, name, value)
 
+    def _refuse_another(self, offset: int, header: _Header) -> None:
+        """Two traces must not be taken for one because nobody told them apart."""
+        for name in ("scenario", "query", "run", "steps"):
+            known, value = getattr(self.fields, name), getattr(header, name)
+            if known is not None and value is not None and (known != value or name == "steps"):
+                raise BadRecord(
+                    offset,
+                    f"states '{name}' of a trace that has it already: a file of events is one trace, unless "
+                    "each record says by its 'trace_id' which one it belongs to",
+                )
+
     def finish(self, source: Source) -> Trace:
+        if not self.steps and self.fields.steps is None and self.fields.answer is None and self.fields.error is None:
+            raise BadRecord(
+                self.record.offset, "begins a trace without an event, an 'answer' or an 'error': nothing happened in it"
+            )
         paired = pair_results(self.steps)
         steps = [step for _, step in paired]
         trace = to_trace(self.fields, steps)
@@ -86,8 +103,8 @@ def sniff(record: dict[str, Raw]) -> bool:
 
 def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
     """The traces that the events of a file add up to, in the order they begin."""
-    traces: dict[Key | None, _Gathering] = {}
-    current: Key | None = None
+    traces: dict[str | None, _Gathering] = {}
+    current: str | None = None
     for record in records:
         offset, data = record.offset, record.data
         try:
@@ -102,10 +119,18 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
             on_bad(problem)
             continue
         if stamp.trace_id is not None:
-            current = stamp.trace_id
+            current = str(stamp.trace_id)
         trace = traces.get(current)
         if trace is None:
             trace = traces[current] = _Gathering(record, current)
-        trace.add(Place(offset, record.line), event)
+        try:
+            trace.add(Place(offset, record.line), event)
+        except BadRecord as problem:
+            on_bad(problem)
     for trace in traces.values():
-        yield trace.finish(source)
+        try:
+            finished = trace.finish(source)
+        except BadRecord as problem:
+            on_bad(problem)
+        else:
+            yield finished

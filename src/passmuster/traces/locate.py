@@ -6,16 +6,16 @@ A `Spot` names a record by its byte offset, and a step inside it.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from passmuster.traces.model import Origin, Place, ToolCall, Trace
-from passmuster.traces.records import BadRecord, is_document, read_records
+from passmuster.traces.model import Origin, Place, Trace
+from passmuster.traces.records import BadRecord, is_document, read_records, unreadable
 from passmuster.traces.sources import Source
 
-__all__ = ["PartLines", "Spot", "line_of_byte", "lines_of", "spot_of_call", "spot_of_trace"]
+__all__ = ["PartLines", "Spot", "line_of_byte", "lines_of", "spot_of_call", "spot_of_trace", "step_offsets"]
 
 
 class Spot(Struct, frozen=True, order=True):
@@ -43,7 +43,7 @@ def spot_of_trace(trace: Trace) -> Spot:
 def spot_of_call(trace: Trace, call: int) -> Spot:
     """Where the tool call with this index (from 0) stands."""
     origin: Origin = trace.origin
-    index = [index for index, step in enumerate(trace.steps) if type(step) is ToolCall][call]
+    index = trace.call_steps[call]
     place = origin.step_places[index] if origin.step_places else Place(origin.offset, origin.line, index)
     return Spot(origin.file, place.offset, place.index, origin.path, origin.part, place.line)
 
@@ -83,11 +83,11 @@ def _lines_in(source: Source, wanted: list[Spot]) -> dict[Spot, int]:
     by_record: dict[int, list[Spot]] = {}
     for spot in wanted:
         by_record.setdefault(spot.offset, []).append(spot)
-    exact = {
-        spot: spot.offset + _step_offset(bytes(record.data), spot.step)
-        for record in read_records(source, _ignore, document=True)
-        for spot in by_record.get(record.offset, ())
-    }
+    exact: dict[Spot, int] = {}
+    for record in read_records(source, _ignore, document=True):
+        if spots := by_record.get(record.offset):
+            steps = step_offsets(bytes(record.data), {spot.step for spot in spots})
+            exact |= {spot: spot.offset + steps.get(spot.step, 0) for spot in spots}
     lines = _count(source, set(exact.values()))
     return {spot: lines[offset] for spot, offset in exact.items()}
 
@@ -102,46 +102,46 @@ def _count(source: Source, offsets: set[int]) -> dict[int, int]:
     lines: dict[int, int] = {}
     passed, line = 0, 1
     waiting = sorted(offsets, reverse=True)
-    with source.open() as file:
-        while waiting:
-            chunk = file.read(1 << 20)
-            place = 0
-            while waiting and (waiting[-1] < passed + len(chunk) or not chunk):
-                offset = waiting.pop()
-                line += chunk.count(b"\n", place, offset - passed)
-                place = offset - passed
-                lines[offset] = line
-            line += chunk.count(b"\n", place)
-            passed += len(chunk)
+    try:
+        with source.open() as file:
+            while waiting:
+                chunk = file.read(1 << 20)
+                place = 0
+                while waiting and (waiting[-1] < passed + len(chunk) or not chunk):
+                    offset = waiting.pop()
+                    line += chunk.count(b"\n", place, offset - passed)
+                    place = offset - passed
+                    lines[offset] = line
+                line += chunk.count(b"\n", place)
+                passed += len(chunk)
+    except (EOFError, zlib.error, OSError) as error:
+        raise unreadable(source, error) from error
     return lines
 
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_GAP = re.compile(rb"[ \t\r\n,:]*")
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?:[ \t\r\n]*+(:))?|[\[{]|[\]}]', re.DOTALL)
 
 
-def _step_offset(data: bytes, step: int) -> int:
-    """How far into a record its n-th step begins; 0 where that cannot be told."""
-    if step < 0:
-        return 0
-    place = 1
-    for key, value in msgspec.json.decode(data, type=dict[str, Raw]).items():
-        place = _after(_GAP, data, place)
-        place = _after(_GAP, data, _after(_STRING, data, place))
-        if key == "steps":
-            break
-        place += len(bytes(value))
-    else:
-        return 0
-    place += 1
-    for element in msgspec.json.decode(value, type=list[Raw])[:step]:
-        place = _after(_GAP, data, place) + len(bytes(element))
-    return _after(_GAP, data, place)
-
-
-def _after(pattern: re.Pattern[bytes], data: bytes, place: int) -> int:
-    found = pattern.match(data, place)
-    return found.end() if found else place
+def step_offsets(data: bytes, wanted: set[int]) -> dict[int, int]:
+    """How far into a record the wanted ones of its steps begin, by their index; -1 is the record itself."""
+    found: dict[int, int] = {}
+    depth, key, step = 0, b"", -1
+    for token in _TOKEN.finditer(data):
+        text = token[0]
+        if token[1]:
+            if depth == 1:
+                key = text[:-1].rstrip()
+        elif text in (b"[", b"{"):
+            depth += 1
+            if depth == 2 and text == b"[" and key == b'"steps"':
+                found, step = {}, -1  # of a key that is there twice, the last one counts
+            elif depth == 3 and text == b"{" and key == b'"steps"':
+                step += 1
+                if step in wanted:
+                    found[step] = token.start()
+        elif text in (b"]", b"}"):
+            depth -= 1
+    return found
 
 
 def _ignore(_: BadRecord) -> None:

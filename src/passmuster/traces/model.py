@@ -69,7 +69,14 @@ def decoded(raw: Raw) -> Any:
     try:
         return _decode(raw)
     except msgspec.ValidationError:  # a number beyond a double, such as 1e400, which `json` reads as infinite
-        return json.loads(bytes(raw))
+        return json.loads(bytes(raw), parse_int=_whole)
+
+
+def _whole(digits: str) -> float:
+    try:
+        return int(digits)
+    except ValueError:  # longer than Python is willing to convert
+        return float(digits)
 
 
 class LlmCall(Struct, frozen=True, gc=False, tag_field="type", tag="llm_call"):
@@ -209,6 +216,11 @@ class Trace(Struct, frozen=True, dict=True, kw_only=True):
     def tool_calls(self) -> list[ToolCall]:
         """The tool calls in the recorded order."""
         return [step for step in self.steps if type(step) is ToolCall]
+
+    @once
+    def call_steps(self) -> list[int]:
+        """For each tool call, its index among the steps."""
+        return [index for index, step in enumerate(self.steps) if type(step) is ToolCall]
 
     @property
     def agent_version(self) -> str | None:

@@ -6,14 +6,15 @@ a number, an error that is a string, a number beyond a double) takes a second, l
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct
 from msgspec.structs import force_setattr, replace
 
+from passmuster.traces.locate import step_offsets
 from passmuster.traces.model import (
     Agent,
     Amount,
@@ -31,6 +32,7 @@ from passmuster.traces.model import (
     Trace,
     decoded,
 )
+from passmuster.traces.nesting import nests_too_deep
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record, explain
 from passmuster.traces.sources import Source
@@ -97,7 +99,7 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
 
 def _settled(trace: Trace, origin: Origin, data: bytes | Raw) -> Trace:
     """The trace with its results paired and its arguments put in order."""
-    if not trace.steps and trace.answer is None and "steps" not in msgspec.json.decode(data, type=dict[str, Raw]):
+    if not trace.steps and trace.answer is None and not _states_steps(data):
         raise BadRecord(origin.offset, "is not a trace: it has neither 'steps' nor 'answer'")
     if any(type(step) is ToolCall and step.arguments is None for step in trace.steps):
         reject_misnamed(origin.offset, data)
@@ -110,19 +112,30 @@ def _settled(trace: Trace, origin: Origin, data: bytes | Raw) -> Trace:
     )
 
 
+def _states_steps(data: bytes | Raw) -> bool:
+    steps = msgspec.json.decode(data, type=dict[str, Raw]).get("steps", b"null")
+    return bytes(steps) != b"null"
+
+
 def firm(step: AnyStep) -> AnyStep:
     """The step with its arguments as a map where they were left out, or kept as the model's own JSON text."""
     if type(step) is not ToolCall or type(step.arguments) is dict:
         return step
     if step.arguments is None:
         return replace(step, arguments={})
-    if isinstance(step.arguments, str):
-        try:
-            inner = json.loads(step.arguments)
-        except (ValueError, RecursionError):
-            return step
-        return replace(step, arguments=inner) if isinstance(inner, dict) else step
-    return step
+    inner = _spelled(step.arguments) if isinstance(step.arguments, str) else None
+    return replace(step, arguments=inner) if isinstance(inner, dict) else step
+
+
+def _spelled(text: str) -> Any:
+    """The value that a string spells in JSON; None where it spells none that could stand in a trace itself."""
+    data = text.encode()
+    if nests_too_deep(data):
+        return None
+    try:
+        return decoded(msgspec.json.decode(data, type=Raw))
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 class _AgentFields(Struct):
@@ -179,7 +192,7 @@ class Fields(Struct):
     total_duration_ms: Amount | None = None
     total_cost_usd: Amount | None = None
     behaviors: list[str] | dict[str, bool] | None = None
-    tags: list[str] = field(default_factory=list)
+    tags: list[str] | None = None
     error: str | _FaultFields | None = None
 
 
@@ -206,7 +219,7 @@ def to_trace(fields: Fields, steps: Sequence[AnyStep]) -> Trace:
         total_duration_ms=fields.total_duration_ms,
         total_cost_usd=fields.total_cost_usd,
         behaviors=fields.behaviors,
-        tags=tuple(fields.tags),
+        tags=tuple(fields.tags or ()),
         error=_fault(fields.error),
     )
 
@@ -227,15 +240,22 @@ def _text(value: str | float | None) -> str | None:
     return None if value is None else str(value)
 
 
+_STEP = re.compile(r"`\$\.steps\[(\d+)\]")
+
+
 def decode_error(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     """What kept a record from being a trace or an event."""
     problem = explain(offset, error, data)
     message = problem.message
-    if message.startswith("Invalid value") and "type`" in message:
+    if (message.startswith("Invalid value") and "type`" in message) or "required field `type`" in message:
         message += " (a step is one of: tool_call, tool_result, llm_call, handoff, message)"
     elif "required field `tool`" in message and b'"name"' in bytes(data):
         message += " (the tool's name is expected under 'tool', not 'name')"
-    return BadRecord(problem.offset, message)
+    place = problem.offset
+    if found := _STEP.search(message):
+        step = int(found[1])
+        place += step_offsets(bytes(data), {step}).get(step, 0)
+    return BadRecord(place, message)
 
 
 _MISNAMED = ("args", "input", "parameters", "params", "kwargs", "tool_input")

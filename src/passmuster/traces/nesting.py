@@ -21,7 +21,7 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 def nests_too_deep(text: bytes) -> bool:
     """Whether lists and objects stand in each other more than `MAX_DEPTH` deep."""
-    if text.count(b"{") + text.count(b"[") <= MAX_DEPTH:
+    if len(text) <= 2 * MAX_DEPTH or text.count(b"{") + text.count(b"[") <= MAX_DEPTH:
         return False
     # Brackets inside strings count here, so only what looks too deep is worth a closer look.
     return _depth(text) > MAX_DEPTH and _depth(_STRING.sub(b"", text)) > MAX_DEPTH

@@ -1,20 +1,22 @@
 """Results recorded apart from their calls find the calls they belong to.
 
-Ids may be missing, repeated or out of order. A result takes the oldest call with its id that still waits
-for one; failing that, a later call with its id. A result without an id takes the oldest waiting call
-of the batch just made (calls with no result between them), of its own tool if it names one. A second
-result for an answered call is dropped. A result whose call was never recorded is a call all the same
+Ids may be missing, repeated or out of order. A result takes the oldest call with its id that still waits for
+one; failing that, a later call with its id. A result without an id, or with one that no call has, goes by its place:
+it takes a waiting call of the latest batch (calls with nothing between them) that has one, and of these the
+oldest; of its own tool if it names one. A call that has an id is not answered by a result with another.
+
+A second result for an answered call is dropped. A result whose call was never recorded is a call all the same
 if it names its tool: the tool did run.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from passmuster.traces.model import AnyStep, Key, Step, ToolCall, ToolResult
+from passmuster.traces.model import AnyStep, Step, ToolCall, ToolResult
 
 __all__ = ["pair_results"]
 
@@ -42,71 +44,94 @@ def pair_results(steps: Sequence[AnyStep]) -> list[tuple[int, Step]]:
 
 def _forward(steps: Sequence[AnyStep]) -> dict[int, int]:
     """Index of call → index of its result, for results that follow their calls."""
-    waiting: dict[Key, deque[int]] = defaultdict(deque)
-    batch: list[int] = []
-    batch_open = False
+    known = _ids(steps)
+    by_id: dict[str, deque[int]] = defaultdict(deque)
+    by_place, by_place_without_id = _Waiting(), _Waiting()
+    batch = 0
     answers: dict[int, int] = {}
     for index, step in enumerate(steps):
         if isinstance(step, ToolCall):
-            if not batch_open:
-                batch, batch_open = [], True
-            if not _has_result(step):
-                batch.append(index)
-                if step.id is not None:
-                    waiting[step.id].append(index)
-        elif isinstance(step, ToolResult):
-            batch_open = False
-            call = _by_id(waiting, step.id, answers) if step.id is not None else _by_place(steps, batch, step, answers)
+            if _has_result(step):
+                continue
+            by_place.add(index, batch, step.tool)
+            if step.id is None:
+                by_place_without_id.add(index, batch, step.tool)
+            else:
+                by_id[str(step.id)].append(index)
+            continue
+        batch = index
+        if isinstance(step, ToolResult):
+            if step.id is None:
+                call = by_place.take(step.tool, answers)
+            elif str(step.id) in known:
+                call = _oldest(by_id[str(step.id)], answers)
+            else:
+                call = by_place_without_id.take(step.tool, answers)
             if call is not None:
                 answers[call] = index
-        else:
-            batch_open = False
     return answers
 
 
-def _by_id(waiting: dict[Key, deque[int]], key: Key, answers: dict[int, int]) -> int | None:
-    queue = waiting.get(key)
-    while queue:
-        call = queue.popleft()
+class _Waiting:
+    """Calls without a result, to be found by place. Each is put in and taken out once, so time stays linear."""
+
+    def __init__(self) -> None:
+        self._batches: dict[str | None, list[tuple[int, deque[int]]]] = defaultdict(list)
+
+    def add(self, call: int, batch: int, tool: str) -> None:
+        for name in (tool, None):
+            batches = self._batches[name]
+            if not batches or batches[-1][0] != batch:
+                batches.append((batch, deque()))
+            batches[-1][1].append(call)
+
+    def take(self, tool: str | None, answers: dict[int, int]) -> int | None:
+        """The oldest waiting call of the latest batch that has one."""
+        batches = self._batches[tool]
+        while batches:
+            call = _oldest(batches[-1][1], answers)
+            if call is not None:
+                return call
+            batches.pop()
+        return None
+
+
+def _oldest(calls: deque[int], answers: dict[int, int]) -> int | None:
+    while calls:
+        call = calls.popleft()
         if call not in answers:
             return call
     return None
 
 
-def _by_place(steps: Sequence[AnyStep], batch: list[int], result: ToolResult, answers: dict[int, int]) -> int | None:
-    for place, index in enumerate(batch):
-        call = steps[index]
-        assert isinstance(call, ToolCall)
-        if index not in answers and result.tool in (None, call.tool):
-            del batch[place]
-            return index
-    return None
+def _ids(steps: Iterable[AnyStep]) -> set[str]:
+    """The ids of the calls. An id is the same whether it is written as a number or as a string."""
+    return {str(step.id) for step in steps if isinstance(step, ToolCall) and step.id is not None}
 
 
 def _settle_orphans(steps: Sequence[AnyStep], orphans: list[int], answers: dict[int, int]) -> set[int]:
     """Give results that came too early to later calls; return those that stand for a call of their own."""
-    later: dict[Key, deque[int]] = defaultdict(deque)
-    known: set[Key] = set()
+    later: dict[str, deque[int]] = defaultdict(deque)
+    known = _ids(steps)
     for index, step in enumerate(steps):
-        if isinstance(step, ToolCall) and step.id is not None:
-            known.add(step.id)
-            if index not in answers and not _has_result(step):
-                later[step.id].append(index)
+        if isinstance(step, ToolCall) and step.id is not None and index not in answers and not _has_result(step):
+            later[str(step.id)].append(index)
     executions: set[int] = set()
     for index in orphans:
         result = steps[index]
         assert isinstance(result, ToolResult)
-        if result.id is not None and later.get(result.id):
-            answers[later[result.id].popleft()] = index
-        elif result.tool is not None and result.id not in known:
+        key = None if result.id is None else str(result.id)
+        if key is not None and later.get(key):
+            answers[later[key].popleft()] = index
+        elif result.tool is not None and key not in known:
             executions.add(index)
-            if result.id is not None:
-                known.add(result.id)
+            if key is not None:
+                known.add(key)
     return executions
 
 
 def _has_result(call: ToolCall) -> bool:
-    return bool(call.result_json) or call.failed
+    return call.failed or (bool(call.result_json) and bytes(call.result_json) != b"null")
 
 
 def _answered(call: ToolCall, result: ToolResult) -> ToolCall:
@@ -118,6 +143,7 @@ def _execution(result: ToolResult) -> ToolCall:
     return ToolCall(
         tool=result.tool or "",
         id=result.id,
+        arguments={},
         result_json=result.result_json,
         error=result.error,
         duration_ms=result.duration_ms,

@@ -110,7 +110,7 @@ def _refuse(records: Iterator[Record], on_bad: OnBad) -> Iterator[Trace]:
 
 def _unknown(value: object) -> str:
     if isinstance(value, dict):
-        keys = ", ".join(sorted(value)[:6])
+        keys = ", ".join(key[:40] for key in sorted(value)[:6])
         found = f"an object with the keys {keys}" if keys else "an empty object"
     else:
         found = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}.get(type(value), "a number")

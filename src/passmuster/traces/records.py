@@ -15,12 +15,12 @@ import msgspec
 from msgspec import Raw
 
 from passmuster.problems import Problem, TraceError
+from passmuster.traces.nesting import MAX_DEPTH, nests_too_deep
 from passmuster.traces.sources import Source
 
-__all__ = ["BadRecord", "OnBad", "Record", "explain", "is_document", "read_records"]
+__all__ = ["BadRecord", "OnBad", "OnEnd", "Record", "Span", "explain", "is_document", "read_records", "unreadable"]
 
 _BOM = b"\xef\xbb\xbf"
-_HEAD = 1 << 16
 
 
 class Record(NamedTuple):
@@ -58,22 +58,26 @@ def is_document(source: Source) -> bool:
         return False
     try:
         with source.open() as file:
-            head = file.read(_HEAD).removeprefix(_BOM).lstrip()
-            first, newline, rest = head.partition(b"\n")
-            while not newline and (more := file.read(1 << 20)):
-                piece, newline, rest = more.partition(b"\n")
-                first += piece
+            written = (line for line in file if line.removeprefix(_BOM).strip())
+            first = next(written, b"").removeprefix(_BOM)
+            if not first.lstrip().startswith(b"{"):
+                return True
+            if _is_json(first):
+                return False
+            # A document over several lines; unless the second line is a record of its own and the whole is
+            # none, for then this is a file of lines whose first one is damaged.
+            second = next(written, b"")
+            return not _is_json(second) or _is_json(b"".join((first, second, file.read())))
     except (EOFError, zlib.error, OSError) as error:
         raise unreadable(source, error) from error
-    if not first.lstrip().startswith(b"{"):
-        return True
+
+
+def _is_json(text: bytes) -> bool:
     try:
-        msgspec.json.decode(first, type=Raw)
+        msgspec.json.decode(text, type=Raw)
     except (msgspec.MsgspecError, RecursionError):
-        # The first line is not a record of its own: a document over several lines, unless nothing follows
-        # an opened object but more opened objects, which is a file of lines whose first one is cut off.
-        return not rest.lstrip().startswith(b"{")
-    return not newline
+        return False
+    return True
 
 
 def read_records(
@@ -115,10 +119,13 @@ def _lines(file: IO[bytes], on_bad: OnBad, span: Span | None, on_end: OnEnd) -> 
         if start == 0 and line.startswith(_BOM):
             line = line[len(_BOM) :]
             start = len(_BOM)
-        if line.isspace():
+        if not line or line.isspace():
             continue
         if not line.isascii() and (problem := _not_utf8(start, line)):
             on_bad(problem)
+            continue
+        if nests_too_deep(line):
+            on_bad(_too_deep(start))
             continue
         yield Record(start, line, part, number)
     on_end(number)
@@ -133,6 +140,9 @@ def _document(file: IO[bytes], on_bad: OnBad) -> Iterator[Record]:
     start = _skip(data, start)
     if start == len(data):
         return
+    if nests_too_deep(data):
+        on_bad(_too_deep(start))
+        return
     if data[start : start + 1] != b"[":
         yield Record(start, data[start:] if start else data)
         return
@@ -146,6 +156,10 @@ def _document(file: IO[bytes], on_bad: OnBad) -> Iterator[Record]:
         place = _skip(data, place)
         yield Record(place, element)
         place = _skip(data, place + len(bytes(element))) + 1  # past the comma
+
+
+def _too_deep(start: int) -> BadRecord:
+    return BadRecord(start, f"nests too deep to be a trace: more than {MAX_DEPTH} lists and objects in each other")
 
 
 def _not_utf8(start: int, data: bytes) -> BadRecord | None:
@@ -165,23 +179,29 @@ def _skip(data: bytes, place: int) -> int:
     return found.end() if found else place
 
 
-_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF_PAIR = re.compile(
+    rb"(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL
+)
+_LONG = 300
 _PLACE = re.compile(r" \(byte (\d+)\)$")
 
 
 def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     """What a decoder's error means to the person who has to mend the file."""
     if isinstance(error, RecursionError):
-        return BadRecord(offset, "nests too deep to be a trace")
+        return _too_deep(offset)
     if isinstance(error, UnicodeDecodeError):
         return BadRecord(offset, "is not UTF-8")
     text = str(error)
     if "surrogate" in text or (_HALF_PAIR.search(bytes(data)) and ("hex escape" in text or "truncated" in text)):
         return BadRecord(offset, "has half of a surrogate pair (such as \\ud83d alone), which is not text")
-    if "truncated" in text:
+    found = _PLACE.search(text)
+    reason = text[: found.start()].removeprefix("JSON is malformed: ") if found else text
+    # To the decoder, a line that is cut off within a string goes on with the line break behind it.
+    broken_off = found and reason == "invalid character" and int(found[1]) >= len(bytes(data).rstrip(b"\r\n"))
+    if "truncated" in text or broken_off:
         return BadRecord(offset, "is cut off: its JSON ends too early")
-    if found := _PLACE.search(text):
+    if found:
         place = offset + int(found[1])
-        reason = text[: found.start()].removeprefix("JSON is malformed: ")
         return BadRecord(place, f"is not JSON: {reason}")
-    return BadRecord(offset, text)
+    return BadRecord(offset, text if len(text) <= _LONG else f"{text[:_LONG]}…")

@@ -24,7 +24,7 @@ from passmuster.problems import Problem, TraceError
 __all__ = ["STDIN", "Source", "find_sources", "standard_input"]
 
 STDIN = "<stdin>"
-_ENDINGS = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".ndjson", ".ndjson.gz", ".gz")
+_ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")
 
 
 class Source(Struct, frozen=True):
@@ -62,6 +62,9 @@ def find_sources(patterns: Iterable[str], base: Path, root: Path) -> list[Source
             problems.append(Problem(_nothing(pattern, base), pattern))
         for path in matches:
             real = os.path.realpath(path)
+            if not os.path.isfile(real):
+                problems.append(Problem(_no_file(real), _display(path, real, root)))
+                continue
             source = Source(real, _display(path, real, root))
             known = found.setdefault(real, source)
             if source.name < known.name:
@@ -84,7 +87,13 @@ def _expand(pattern: str, base: Path) -> list[str]:
 
 
 def _inside(folder: str) -> Iterator[str]:
-    for place, folders, files in os.walk(folder):
+    seen: set[str] = set()
+    for place, folders, files in os.walk(folder, onerror=_refuse_folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:  # links may lead round in circles
+            folders.clear()
+            continue
+        seen.add(real)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith(".") and name.endswith(_ENDINGS):
@@ -98,6 +107,17 @@ def _nothing(pattern: str, base: Path) -> str:
     if glob.has_magic(pattern):
         return "this glob matches no file"
     return "there is no such trace file or folder"
+
+
+def _refuse_folder(error: OSError) -> None:
+    """Traces that cannot be looked for are traces left out."""
+    raise TraceError(Problem(f"this folder cannot be read: {error.strerror or error}", str(error.filename)))
+
+
+def _no_file(path: str) -> str:
+    if not os.path.exists(path):
+        return "is a link to a file that does not exist"
+    return "is no regular file, and traces are read more than once; give them on standard input: --traces -"
 
 
 def _display(path: str, real: str, root: Path) -> str:

@@ -1,0 +1,138 @@
+"""The ways a file may be written: lines or a document, packed, with a mark in front, with any line ends."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.traces.building import call, lines, read, read_past, refusal, result, tools, trace, write
+
+TWO = (trace(call("a", id=1), result(id=1, result="ü"), query="日本"), trace(call("b"), call("c")))
+EVENTS = (call("a", trace_id="1"), call("b", trace_id="2"), call("c", trace_id="2"))
+BOM = b"\xef\xbb\xbf"
+
+SHAPES = {
+    "lines": lines(*TWO),
+    "no last newline": lines(*TWO, last=""),
+    "CRLF": lines(*TWO, newline="\r\n"),
+    "CRLF, no last newline": lines(*TWO, newline="\r\n", last=""),
+    "blank lines": b"\n  \n" + lines(*TWO, newline="\n\r\n\t\n\n") + b"\n \n",
+    "byte order mark": BOM + lines(*TWO),
+    "byte order mark and blank line": BOM + b"\r\n" + lines(*TWO, newline="\r\n"),
+    "spaces around": b"  " + lines(*TWO, newline="  \n  "),
+    "events": lines(*EVENTS),
+    "events, CRLF": lines(*EVENTS, newline="\r\n", last=""),
+}
+DOCUMENTS = {
+    "array": json.dumps(TWO).encode(),
+    "pretty array": json.dumps(TWO, indent=2).encode(),
+    "array, CRLF": json.dumps(TWO, indent=2).replace("\n", "\r\n").encode(),
+    "array, byte order mark": BOM + b"\n" + json.dumps(TWO, indent=2, ensure_ascii=False).encode(),
+    "array of one a line": b"[\n" + lines(*TWO, newline=",\n", last="\n") + b"]\n",
+    "array of events": json.dumps(EVENTS, indent=1).encode(),
+}
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".ndjson", ".txt", "", ".jsonl.gz", ".json.gz", ".gz"])
+@pytest.mark.parametrize("data", SHAPES.values(), ids=SHAPES.keys())
+def test_lines(tmp_path: Path, data: bytes, ending: str) -> None:
+    assert [tools(one) for one in read(write(tmp_path / f"t{ending}", data))] == [["a"], ["b", "c"]]
+
+
+@pytest.mark.parametrize("ending", [".json", ".txt", "", ".json.gz", ".gz"])
+@pytest.mark.parametrize("data", DOCUMENTS.values(), ids=DOCUMENTS.keys())
+def test_documents(tmp_path: Path, data: bytes, ending: str) -> None:
+    assert [tools(one) for one in read(write(tmp_path / f"t{ending}", data))] == [["a"], ["b", "c"]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        json.dumps(TWO[1]),
+        json.dumps(TWO[1], indent=2),
+        json.dumps(TWO[1], indent=2).replace("\n", "\r\n"),
+        "\n\n" + json.dumps(TWO[1], indent=2) + "\n\n",
+        '{"agent":\n{"name": "x"}, "steps": [{"type": "tool_call", "tool": "b"}, {"type": "tool_call", "tool": "c"}]}',
+        '{"steps": [\n{"type": "tool_call", "tool": "b"}\n, {"type": "tool_call", "tool": "c"}]}',
+        '{"steps": [{"type": "tool_call", "tool": "b"}, {"type": "tool_call", "tool": "c"}\n]}',
+    ],
+)
+def test_one_object_over_any_number_of_lines(tmp_path: Path, data: str) -> None:
+    (found,) = read(write(tmp_path / "t.json", data.encode()))
+    assert tools(found) == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("t.jsonl", b"", "t.jsonl: is empty: it holds no trace"),
+        ("t.jsonl", b"\n \r\n", "t.jsonl: is empty: it holds no trace"),
+        ("t.jsonl", BOM, "t.jsonl: is empty: it holds no trace"),
+        ("t.json", b"", "t.json: is empty: it holds no trace"),
+        ("t.json", b"[]", "t.json: is empty: it holds no trace"),
+        ("t.json", b"\n[\n]\n", "t.json: is empty: it holds no trace"),
+        ("t.gz", b"", "t.gz: is empty: it holds no trace"),
+        ("t.json", b"null", "t.json:1: is not a trace: found null"),
+        ("t.json", b"[1]", "t.json:1: is not a trace: found a number"),
+        ("t.json", b"[\n\n []]", "t.json:3: is not a trace: found a list"),
+        ("t.jsonl", b"[]\n", "t.jsonl:1: is not a trace: found a list"),
+        ("t.json", b'"x"', "t.json:1: is not a trace: found a string"),
+        ("t.json", b"{}", "t.json:1: is not a trace: found an empty object"),
+        ("t.json", b"[{},\n", "t.json:1: is cut off"),
+        ("t.json", b'[{"steps": []},\n {"steps": [}]', "t.json:2: is not JSON: invalid character"),
+        ("t.json", b'{\n"steps": [],\n"x": tru, "y": 1}', "t.json:3: is not JSON: invalid character"),
+        ("t.json", b'{\n"steps": [],\n"x": "\xff"}', "t.json:3: is not UTF-8: byte 0xff cannot stand here"),
+        ("t.json", b'{\n"steps": [\n{"type": "message", "role": "user"},\n{"type": 5}]}', "t.json:4: "),
+        ("t.json", b'{"steps": [\n{"steps": []}\n', "t.json:1: is cut off"),
+        ("t.jsonl", b'{"steps": []}\n{"answer": "\xc3"}', "t.jsonl:2: is not UTF-8: byte 0xc3 cannot stand here"),
+        ("t.jsonl", b'{"steps": []}\n{"x": "\xed\xa0\xbd", "answer": ""}', "t.jsonl:2: is not UTF-8: byte 0xed"),
+        ("t.jsonl", b"PK\x03\x04\x00\x00\xff", "t.jsonl:1: is not UTF-8: byte 0xff"),
+        ("t.jsonl", b"\x00" * 100, "t.jsonl:1: is not JSON: invalid character"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    assert refusal(write(tmp_path / name, data)).startswith(message)
+
+
+def test_a_damaged_first_line_does_not_make_a_document(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.json", b'{"steps": [\n' + lines(*TWO))
+    assert refusal(path).startswith("t.json:1: is cut off")
+    traces, bad = read_past(path)
+    assert (len(traces), bad) == (2, 1)
+
+
+PACKED = gzip.compress(lines(*TWO) * 200)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        PACKED[:-1],
+        PACKED[: len(PACKED) // 2],
+        PACKED[:20],
+        PACKED[:-8] + b"\0" * 8,
+        PACKED[:30] + b"\xff\xff" + PACKED[32:],
+        PACKED + b"rubbish",
+        lines(*TWO),
+    ],
+    ids=["last byte", "half", "start", "checksum", "middle", "behind", "not packed"],
+)
+def test_a_damaged_gzip_file(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(data)
+    assert refusal(path).startswith("t.jsonl.gz: the gzip file is damaged or cut off (")
+
+
+def test_a_bad_line_in_a_damaged_gzip_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{\n" + lines(*TWO) * 200)[:-10])
+    assert "t.jsonl.gz" in refusal(path)
+
+
+def test_members_of_a_gzip_file_follow_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(gzip.compress(lines(TWO[0])) + gzip.compress(lines(TWO[1])))
+    assert len(read(path)) == 2
