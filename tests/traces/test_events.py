@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.traces.building import call, header, lines, read, read_past, refusal, result, said, tools, trace, write
 
 from passmuster.traces.model import Fault
-from tests.traces.building import call, header, lines, read, read_past, refusal, result, said, tools, trace, write
 
 Json = dict[str, Any]
 
@@ -70,7 +70,11 @@ def test_a_header_states_any_field_of_the_native_form(tmp_path: Path) -> None:
         ([said("system", "s"), said("assistant", "hello"), said("user", "q")], "q", "hello"),
         ([said("user", [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}])], "ab", None),
         ([said("assistant", "")], None, ""),
-        ([header(query="stated", answer="stated too"), said("user", "q"), said("assistant", "a")], "stated", "stated too"),
+        (
+            [header(query="stated", answer="stated too"), said("user", "q"), said("assistant", "a")],
+            "stated",
+            "stated too",
+        ),
         ([said("user", None), call("a")], None, None),
     ],
 )

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.traces.building import call, lines, read, read_past, refusal, result, tools, trace, write
 
 from passmuster.traces.model import Agent, Fault, Handoff, LlmCall, Message, ToolCall
-from tests.traces.building import call, lines, read, read_past, refusal, result, tools, trace, write
 
 WHOLE = {
     "trace_id": "t-1",
@@ -178,7 +178,7 @@ BAD = [
     ('{"steps": [], "x": NaN}', "is not JSON"),
     ('{"steps": [], "query": "\\ud83d"}', "half of a surrogate pair"),
     ('{"steps": [], "query": "\\ude00"}', "half of a surrogate pair"),
-    ('{"steps": [], "x": ' + "[" * 200 + "]" * 200 + "}", "nests too deep"),
+    ('{"steps": [], "x": ' + "[" * 20_000 + "]" * 20_000 + "}", "nests too deep"),
     ('{"steps": [], "x": ' + "[" * 100_000 + "]" * 100_000 + "}", "nests too deep"),
 ]
 
@@ -197,7 +197,7 @@ def test_as_deep_as_allowed(tmp_path: Path) -> None:
     """Brackets in strings do not nest, however many there are."""
     deep: object = "[{" * 500
     for _ in range(190):
-        deep = [deep, "\\\"]"]
+        deep = [deep, '\\"]']
     assert one(tmp_path, trace(call("t", arguments={"a": deep}))).tool_calls[0].arguments == {"a": deep}
 
 

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from tests.traces.building import call, lines, read, read_past, refusal, result, tools, trace, write
 
 TWO = (trace(call("a", id=1), result(id=1, result="ü"), query="日本"), trace(call("b"), call("c")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any, cast
 
 from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
@@ -53,30 +54,38 @@ class ArgsValid(CheckSpec, frozen=True):
         governing = _Governing(self.policy.tools, self.tools)
 
         def check(view: View) -> Outcome:
-            violations: list[Violation] = []
-            unknown: dict[str, int] = {}
-            checked = 0
-            for call, tool in enumerate(view.names):
-                schemas = governing[tool]
-                if schemas is None:
-                    continue
-                if not schemas:
-                    unknown[tool] = unknown.get(tool, 0) + 1
-                    if self.strict:
-                        violations.append(self._unknown(view, call))
-                    continue
-                checked += 1
-                arguments = view.calls[call].arguments
-                for governed in schemas:
-                    if not governed.validator.is_valid(arguments):
-                        violations += _violations(view, call, governed, self.policy.file)
-            stats: dict[str, Any] = {"calls": len(view.names), "checked": checked}
-            if unknown:
-                stats["unknown_tools"] = unknown
-            exercised = checked > 0 or (self.strict and bool(unknown))
-            return Outcome(_status(violations), exercised, tuple(violations), stats=stats)
+            names = view.names
+            results = [
+                is_valid(call.arguments)
+                for is_valid, call in zip(map(governing.__getitem__, names), view.calls, strict=True)
+            ]
+            if False not in results and not self.tools:
+                return Outcome("pass", bool(names), checked=len(names))
+            return self._look_closer(view, governing, results)
 
         return check
+
+    def _look_closer(self, view: View, governing: _Governing, results: list[bool]) -> Outcome:
+        """The outcome where not every call is simply valid."""
+        violations: list[Violation] = []
+        unknown: dict[str, int] = {}
+        checked = 0
+        for call, tool in enumerate(view.names):
+            schemas = governing.schemas(tool)
+            if schemas is None:
+                continue
+            if not schemas:
+                unknown[tool] = unknown.get(tool, 0) + 1
+                if self.strict:
+                    violations.append(self._unknown(view, call))
+                continue
+            checked += 1
+            if not results[call]:
+                for governed in schemas:
+                    violations += _violations(view, call, governed, self.policy.file)
+        exercised = checked > 0 or (self.strict and bool(unknown))
+        stats = {"unknown_tools": unknown} if unknown else None
+        return Outcome(_status(violations), exercised, tuple(violations), checked=checked, stats=stats)
 
     def _unknown(self, view: View, call: int) -> Violation:
         tool = view.names[call]
@@ -96,8 +105,11 @@ def _status(violations: list[Violation]) -> Any:
     return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
 
 
-class _Governing(dict[str, "list[Governed] | None"]):
-    """Tool name → the schemas it has to meet: none for an unknown tool, None for one the test is not asked about."""
+Valid = Callable[[Any], bool]
+
+
+class _Governing(dict[str, Valid]):
+    """Tool name → whether arguments are valid for it: never for a tool nobody knows, always for one not asked about."""
 
     def __init__(self, policies: list[ToolPolicy], only: tuple[str, ...]) -> None:
         super().__init__()
@@ -106,18 +118,27 @@ class _Governing(dict[str, "list[Governed] | None"]):
         self._globs = [(glob_matcher(one.policy.pattern), one) for one in compiled]
         self._only = [glob_matcher(pattern) for pattern in only]
 
-    def __missing__(self, tool: str) -> list[Governed] | None:
-        found: list[Governed] | None
+    def schemas(self, tool: str) -> list[Governed] | None:
+        """What a tool's arguments have to meet: nothing for an unknown tool, None for one not asked about."""
         if self._only and not any(fits(tool) for fits in self._only):
-            found = None
-        elif tool in self._exact:
-            found = [self._exact[tool]]
-        else:
-            found = [one for fits, one in self._globs if fits(tool)]
+            return None
+        if tool in self._exact:
+            return [self._exact[tool]]
+        return [one for fits, one in self._globs if fits(tool)]
+
+    def __missing__(self, tool: str) -> Valid:
         if len(self) >= _REMEMBERED:
             self.clear()
-        self[tool] = found
-        return found
+        self[tool] = valid = _validity(self.schemas(tool))
+        return valid
+
+
+def _validity(schemas: list[Governed] | None) -> Valid:
+    if schemas is None:
+        return lambda arguments: True
+    if len(schemas) == 1:
+        return schemas[0].validator.is_valid
+    return lambda arguments: bool(schemas) and all(one.validator.is_valid(arguments) for one in schemas)
 
 
 def _of_a_map(schema: dict[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from passmuster.checks.deciding import (
+    HELD,
+    IDLE,
     Decide,
     Decision,
     absence,
+    all_plain,
     any_of,
     attempts,
     bits,
@@ -24,11 +27,18 @@ __all__ = ["allowlist", "blocklist", "count", "eventually", "require"]
 def require(rule: r.Require, tools: ToolIndex) -> Decide:
     """Each of the tools was called with success."""
     wanted = selectors(rule.tool, tools)
+    plain, each = all_plain(wanted), [selector.bits for selector in wanted]
 
     def decide(view: View) -> Decision:
+        if plain and view.plain:
+            for one in each:
+                if not view.any_bits & one:
+                    break
+            else:
+                return HELD
         missing = [selector for selector in wanted if not selector.successes(view)]
         if not missing:
-            return True, []
+            return HELD
         return True, [
             broken(
                 rule,
@@ -88,8 +98,11 @@ def count(rule: r.Count, tools: ToolIndex) -> Decide:
     counted = selectors(rule.tool, tools)
     what = " and ".join(selector.name for selector in counted)
     least, most = rule.least, rule.most
+    counted_bits = bits(counted)
 
     def decide(view: View) -> Decision:
+        if least is None and not view.any_bits & counted_bits:
+            return HELD if view.names else IDLE
         tried = attempts(counted, view)
         done = successes(counted, view) if least is not None else []
         found: list[Violation] = []
@@ -137,7 +150,7 @@ def blocklist(rule: r.Blocklist, tools: ToolIndex) -> Decide:
 
     def decide(view: View) -> Decision:
         if not view.any_bits & blocked_bits:
-            return bool(view.names), []
+            return HELD if view.names else IDLE
         patterns: dict[int, str] = {}
         for selector in blocked:
             for call in selector.attempts(view):

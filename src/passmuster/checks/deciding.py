@@ -1,12 +1,13 @@
 """What all sequence rules are made of: selectors at work, and the words for what they found.
 
 A rule is decided by a function from a view to a `Decision`. Work is linear in the calls of a trace, also where
-every call breaks the rule: what many violations have to know is found out once.
+every call breaks the rule: what many violations have to know is found out once. Where a rule looks at names alone
+and the trace is plain, the view's own index decides whether it held without a look at the calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from passmuster.checks.outcome import Violation
@@ -14,10 +15,26 @@ from passmuster.checks.view import CallSelector, ToolIndex, View
 from passmuster.suite.rules import Rule
 from passmuster.suite.selectors import Selector
 
-__all__ = ["Decide", "Decision", "absence", "any_of", "attempts", "bits", "broken", "selectors", "successes", "times"]
+__all__ = [
+    "HELD",
+    "IDLE",
+    "Decide",
+    "Decision",
+    "absence",
+    "all_plain",
+    "any_of",
+    "attempts",
+    "bits",
+    "broken",
+    "selectors",
+    "successes",
+    "times",
+]
 
-Decision = tuple[bool, list[Violation]]
+Decision = tuple[bool, Sequence[Violation]]
 """Whether the rule was exercised, and how it was broken."""
+HELD: Decision = (True, ())
+IDLE: Decision = (False, ())
 Decide = Callable[[View], Decision]
 
 
@@ -32,6 +49,11 @@ def bits(given: list[CallSelector]) -> int:
     for selector in given:
         together |= selector.bits
     return together
+
+
+def all_plain(given: list[CallSelector]) -> bool:
+    """Whether the selectors look at names alone."""
+    return all(selector.plain for selector in given)
 
 
 def attempts(given: list[CallSelector], view: View) -> list[int]:

@@ -203,8 +203,17 @@ def _is_type(value: Any, name: str) -> bool:
 
 
 def search_within_limit(pattern: str) -> Callable[[str], bool]:
-    """A search that cannot hang: past a second it raises `TimeoutError`."""
+    """A search that cannot hang: past a second it raises `TimeoutError`, which names the pattern."""
     import regex
 
-    compiled = regex.compile(pattern)
-    return lambda text: compiled.search(text, timeout=REGEX_SECONDS) is not None
+    search = regex.compile(pattern).search
+
+    def found(text: str) -> bool:
+        try:
+            return search(text, timeout=REGEX_SECONDS) is not None
+        except TimeoutError:
+            raise TimeoutError(
+                f"the pattern '{pattern}' took longer than a second; write it without nested repetition"
+            ) from None
+
+    return found

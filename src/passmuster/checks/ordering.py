@@ -5,7 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from passmuster.checks.deciding import Decide, Decision, absence, any_of, attempts, bits, broken, selectors, successes
+from passmuster.checks.deciding import (
+    HELD,
+    IDLE,
+    Decide,
+    Decision,
+    absence,
+    all_plain,
+    any_of,
+    attempts,
+    bits,
+    broken,
+    selectors,
+    successes,
+)
 from passmuster.checks.outcome import Violation
 from passmuster.checks.view import CallSelector, ToolIndex, View
 from passmuster.suite import rules as r
@@ -19,14 +32,22 @@ _NAMED = 3
 def before(rule: r.Before, tools: ToolIndex) -> Decide:
     """No call of `then`, not even a failed one, without an earlier success of each `first`."""
     firsts, thens = selectors(rule.first, tools), selectors(rule.then, tools)
-    then_bits = bits(thens)
+    then_bits, each = bits(thens), [first.bits for first in firsts]
+    plain = all_plain(firsts) and all_plain(thens)
 
     def decide(view: View) -> Decision:
         if not view.any_bits & then_bits:
-            return False, []
+            return IDLE
+        if plain and view.plain:
+            then = view.first(then_bits)
+            for one in each:
+                if not -1 < view.first(one) < then:
+                    break
+            else:
+                return HELD
         later = attempts(thens, view)
         if not later:
-            return False, []
+            return IDLE
         positions = view.positions
         opened = [next(iter(first.successes(view)), None) for first in firsts]
         tried: dict[int, list[int]] = {}
@@ -76,7 +97,7 @@ def immediately_before(rule: r.ImmediatelyBefore, tools: ToolIndex) -> Decide:
 
     def decide(view: View) -> Decision:
         if not view.any_bits & then_bits:
-            return False, []
+            return IDLE
         later = attempts(thens, view)
         positions = view.positions
         opened = {positions[call] for call in successes(firsts, view)}
@@ -120,10 +141,14 @@ def after(rule: r.After, tools: ToolIndex) -> Decide:
     trigger_bits = bits(triggers)
     within, needed = rule.within, any_of(thens)
     window = "" if within is None else f" within {within} position{'s' if within > 1 else ''}"
+    then_bits = bits(thens)
+    plain = within is None and all_plain(triggers) and all_plain(thens)
 
     def decide(view: View) -> Decision:
         if not view.any_bits & trigger_bits:
-            return False, []
+            return IDLE
+        if plain and view.plain and view.last(then_bits) > view.last(trigger_bits):
+            return HELD
         fired = successes(triggers, view)
         positions = view.positions
         answers = [positions[call] for call in successes(thens, view)]
@@ -165,14 +190,17 @@ def after(rule: r.After, tools: ToolIndex) -> Decide:
 def never_after(rule: r.NeverAfter, tools: ToolIndex) -> Decide:
     """Nothing `forbidden` at a later position than the first `trigger`; attempts count on both sides."""
     triggers, forbidden = selectors(rule.trigger, tools), selectors(rule.forbidden, tools)
-    trigger_bits = bits(triggers)
+    trigger_bits, forbidden_bits = bits(triggers), bits(forbidden)
+    plain = all_plain(triggers)
 
     def decide(view: View) -> Decision:
         if not view.any_bits & trigger_bits:
-            return False, []
+            return IDLE
+        if plain and view.plain and view.last(forbidden_bits) <= view.first(trigger_bits):
+            return HELD
         fired = attempts(triggers, view)
         if not fired:
-            return False, []
+            return IDLE
         first = fired[0]
         since = view.positions[first]
         trigger = view.names[first]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-__all__ = ["LEVELS", "Level", "Neighbours", "Outcome", "RuleOutcome", "Status", "Violation", "worst"]
+__all__ = ["LEVELS", "Level", "Neighbours", "Outcome", "Status", "Violation", "worst"]
 
 Status = Literal["pass", "warn", "fail", "skip", "error", "missing"]
 Level = Literal["block", "warn", "log"]
@@ -60,21 +60,18 @@ class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The waiver that turned this into a warning: its reason and last day."""
 
 
-class RuleOutcome(Struct, frozen=True):
-    """One sequence rule on one trace."""
-
-    exercised: bool
-    violated: bool
-
-
 class Outcome(Struct, frozen=True):
     """One check on one trace."""
 
     status: Status
     exercised: bool
     violations: tuple[Violation, ...] = ()
-    rules: tuple[RuleOutcome, ...] = ()
-    stats: dict[str, Any] = field(default_factory=dict)
+    rules_exercised: int = 0
+    """One bit a rule, the first rule's the lowest: whether it was exercised."""
+    rules_violated: int = 0
+    checked: int = 0
+    """How many calls were looked at, where a check counts them."""
+    stats: dict[str, Any] | None = None
     score: float | None = None
     message: str | None = None
     """Why it was skipped or broke."""

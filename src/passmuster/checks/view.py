@@ -7,7 +7,7 @@ pattern is then one `&`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from passmuster.checks.matching import MISSING, compile_args, compile_matcher
@@ -59,19 +59,42 @@ class ToolIndex(dict[str, int]):
 class View:
     """The calls of one trace: names, pattern bits, positions, failures."""
 
-    __slots__ = ("any_bits", "bits", "calls", "failed", "names", "positions", "trace")
+    __slots__ = ("_firsts", "any_bits", "bits", "calls", "failed", "names", "plain", "positions", "trace")
 
-    def __init__(
-        self, trace: Trace, names: list[str], bits: list[int], any_bits: int, failed: list[bool] | None
-    ) -> None:
+    def __init__(self, trace: Trace, names: list[str], bits: list[int]) -> None:
         self.trace = trace
         self.calls: list[ToolCall] = trace.tool_calls
         self.names = names
         self.bits = bits
-        self.any_bits = any_bits
-        self.failed = failed
+        self.failed: list[bool] | None = None
         """One flag a call; None where no call failed."""
-        self.positions = _positions(self.calls)
+        self.positions: Sequence[int] = range(len(names))
+        self.plain = True
+        """No call failed and none ran in parallel, so that a call's index tells all about its place."""
+        self._firsts: list[tuple[int, int]] = []
+        seen = 0
+        for call, mine in enumerate(bits):
+            new = mine & ~seen
+            if new:
+                self._firsts.append((new, call))
+                seen |= new
+        self.any_bits = seen
+
+    def first(self, bits: int) -> int:
+        """The index of the first call that fits any of these patterns; -1 where none does."""
+        for new, call in self._firsts:
+            if new & bits:
+                return call
+        return -1
+
+    def last(self, bits: int) -> int:
+        """The index of the last call that fits any of these patterns; -1 where none does."""
+        if not self.any_bits & bits:
+            return -1
+        call = len(self.bits) - 1
+        while not self.bits[call] & bits:
+            call -= 1
+        return call
 
     def violation(self, call: int | None, *, message: str, level: Level = "block", **fields: Any) -> Violation:
         """A violation of this trace, at the call with this index where there is one."""
@@ -88,13 +111,8 @@ class View:
         )
 
 
-def _positions(calls: list[ToolCall]) -> list[int] | range:
+def _positions(calls: list[ToolCall]) -> list[int]:
     """Each call's position, from 0; adjacent calls of one group share it."""
-    for call in calls:
-        if call.group is not None:
-            break
-    else:
-        return range(len(calls))
     positions: list[int] = []
     here, group = -1, None
     for call in calls:
@@ -117,21 +135,21 @@ class Viewer:
         calls = trace.tool_calls
         tools = self.tools
         names = [call.tool for call in calls]
-        bits = [tools[name] for name in names]
-        any_bits = 0
-        for one in bits:
-            any_bits |= one
-        failed = None
+        view = View(trace, names, [tools[name] for name in names])
         for call in calls:
-            if call.error:
-                failed = [call.failed for call in calls]
+            if call.error or call.group is not None:
+                flags = [call.failed for call in calls]
+                view.failed = flags if True in flags else None
+                view.positions = _positions(calls)
+                view.plain = False
                 break
         if self._failed_when:
             try:
-                failed = self._look_at_results(calls, bits, failed)
+                view.failed = self._look_at_results(calls, view.bits, view.failed)
             except TimeoutError:
-                failed = _Untold()
-        return View(trace, names, bits, any_bits, failed)
+                view.failed = _Untold()
+            view.plain = view.plain and view.failed is None
+        return view
 
     def _look_at_results(self, calls: list[ToolCall], bits: list[int], failed: list[bool] | None) -> list[bool] | None:
         flags = failed or [False] * len(calls)
@@ -160,7 +178,7 @@ class CallSelector:
         self._args = compile_args(selector.args) if selector.args else None
         self._result = compile_matcher(selector.result) if selector.result is not None else None
         self._failed = selector.failed
-        self._plain = self._args is None and self._result is None and self._failed is None
+        self.plain = self._args is None and self._result is None and self._failed is None
 
     def attempts(self, view: View) -> list[int]:
         """The indexes of the calls meant, failed ones included."""
@@ -168,7 +186,7 @@ class CallSelector:
         if not view.any_bits & mine:
             return []
         found = [place for place, bits in enumerate(view.bits) if bits & mine]
-        return found if self._plain else [place for place in found if self._fits(view, place)]
+        return found if self.plain else [place for place in found if self._fits(view, place)]
 
     def successes(self, view: View) -> list[int]:
         """The indexes of the calls meant that did not fail. A selector that speaks of failure is taken at its word."""

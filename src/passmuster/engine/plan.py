@@ -38,7 +38,7 @@ class Plan:
     def tally(self) -> Tally:
         """An empty tally for this plan's outcomes."""
         return Tally(
-            tests=[TestTally([[0, 0] for _ in spec_of(test).rule_lines()]) for test in self.suite.tests],
+            tests=[TestTally(*_zeros(len(spec_of(test).rule_lines()))) for test in self.suite.tests],
             scenarios={id_: ScenarioTally() for id_ in self._scenarios},
             waivers_used=[0] * len(self.suite.waivers),
         )
@@ -47,7 +47,15 @@ class Plan:
         """Everything the suite has to say about one trace."""
         scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)
         view = self._viewer.view(trace)
-        results = [test.judge(view, scenario) for test in self._tests if test.applies(trace, scenario)]
+        results: list[TestResult] = []
+        started = perf_counter_ns()
+        for test in self._tests:
+            if test.selective and not test.applies(trace, scenario):
+                continue
+            outcome, waivers = test.judge(view, scenario)
+            ended = perf_counter_ns()
+            results.append(TestResult(test.index, outcome, waivers, ended - started))
+            started = ended
         return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous)
 
     def _scenario_of(self, trace: Trace) -> tuple[Scenario | None, str | None, str | None]:
@@ -63,6 +71,10 @@ class Plan:
         return matches[0] if matches else None, None, None
 
 
+def _zeros(rules: int) -> tuple[list[int], list[int]]:
+    return [0] * rules, [0] * rules
+
+
 def _folded(query: str) -> str:
     return " ".join(query.split())
 
@@ -71,17 +83,15 @@ class _PlannedTest:
     """One test, compiled."""
 
     def __init__(self, index: int, test: Test, suite: Suite, viewer: Viewer, today: datetime.date) -> None:
-        self._index = index
+        self.index = index
         self._check = spec_of(test).compile(viewer.tools)
         self._leniency = Leniency(test, suite, today)
         self._scenarios = None if test.scenarios is None else frozenset(test.scenarios)
         self._tags = None if test.tags is None else frozenset(test.tags)
-        self._selective = self._scenarios is not None or self._tags is not None
+        self.selective = self._scenarios is not None or self._tags is not None
 
     def applies(self, trace: Trace, scenario: Scenario | None) -> bool:
         """Whether the test speaks of this trace."""
-        if not self._selective:
-            return True
         if self._scenarios is not None and (scenario is None or scenario.id not in self._scenarios):
             return False
         if self._tags is None:
@@ -90,19 +100,17 @@ class _PlannedTest:
             scenario is not None and not self._tags.isdisjoint(scenario.tags)
         )
 
-    def judge(self, view: View, scenario: Scenario | None) -> TestResult:
-        """The outcome as it counts. A check that breaks is an outcome too."""
-        started = perf_counter_ns()
+    def judge(self, view: View, scenario: Scenario | None) -> tuple[Outcome, tuple[int, ...]]:
+        """The outcome as it counts, and the waivers used. A check that breaks is an outcome too."""
         try:
             outcome = self._check(view)
         except (PatternLimit, TimeoutError) as error:
             outcome = Outcome("error", True, message=str(error) or "a pattern took longer than a second")
         except Exception:
             outcome = Outcome("error", True, message=traceback.format_exc())
-        used: tuple[int, ...] = ()
         if outcome.violations or outcome.status != "pass":
-            outcome, used = self._leniency.apply(outcome, scenario.id if scenario else None)
-        return TestResult(self._index, outcome, used, perf_counter_ns() - started)
+            return self._leniency.apply(outcome, scenario.id if scenario else None)
+        return outcome, ()
 
 
 def compile_suite(suite: Suite, today: datetime.date) -> Plan:

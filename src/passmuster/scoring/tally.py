@@ -7,6 +7,7 @@ the first K by (file, offset, call, rule) are kept beside their exact number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -35,18 +36,21 @@ KEPT = 5_000
 """Violations kept per test."""
 RUNS = 1_000
 """Runs kept per scenario."""
+_RULE_SETS = 4_096
+"""Sets of rules counted as such, before they are counted one by one."""
 
 
-class TestResult(Struct, frozen=True):
+class TestResult(NamedTuple):
     """One test on one trace, after severity and waivers."""
-
-    __test__ = False
 
     test: int
     outcome: Outcome
     waivers: tuple[int, ...] = ()
     """The waivers that turned violations of this outcome into warnings."""
     duration_ns: int = 0
+
+
+TestResult.__test__ = False  # type: ignore[attr-defined]
 
 
 class Evaluation(Struct, frozen=True):
@@ -102,10 +106,15 @@ class TestTally(Struct):
 
     __test__ = False
 
-    rules: list[list[int]]
-    """For each rule: on how many traces it was exercised, on how many violated."""
+    exercised_rules: list[int]
+    """For each rule, on how many traces it was exercised, but for those that `rule_sets` still hold."""
+    violated: list[int]
+    """For each rule, on how many traces it was violated."""
+    rule_sets: dict[int, int] = field(default_factory=dict)
+    """How many traces exercised just these rules, one bit each."""
     traces: int = 0
     exercised: int = 0
+    checked: int = 0
     statuses: dict[Status, int] = field(default_factory=dict)
     violations: int = 0
     waived: int = 0
@@ -116,15 +125,26 @@ class TestTally(Struct):
     broken: Broken | None = None
     duration_ns: int = 0
 
-    def add(self, trace: Trace, result: TestResult) -> None:
-        outcome = result.outcome
+    def add(self, trace: Trace, outcome: Outcome, duration_ns: int) -> None:
         self.traces += 1
-        self.exercised += outcome.exercised
-        self.duration_ns += result.duration_ns
-        self.statuses[outcome.status] = self.statuses.get(outcome.status, 0) + 1
-        for counts, rule in zip(self.rules, outcome.rules, strict=False):
-            counts[0] += rule.exercised
-            counts[1] += rule.violated
+        self.duration_ns += duration_ns
+        self.checked += outcome.checked
+        if outcome.exercised:
+            self.exercised += 1
+        rules = outcome.rules_exercised
+        if rules:
+            self.rule_sets[rules] = self.rule_sets.get(rules, 0) + 1
+        status = outcome.status
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+        if status != "pass" or outcome.violations or outcome.stats or outcome.score is not None:
+            self._add_rest(trace, outcome)
+
+    def _add_rest(self, trace: Trace, outcome: Outcome) -> None:
+        """What most outcomes do not have."""
+        for rule, times in enumerate(self.violated):
+            self.violated[rule] = times + (outcome.rules_violated >> rule & 1)
+        if len(self.rule_sets) > _RULE_SETS:
+            self.settle()
         if outcome.stats:
             add_stats(self.stats, outcome.stats)
         if outcome.score is not None:
@@ -148,6 +168,14 @@ class TestTally(Struct):
         if len(self.found) >= 2 * KEPT:
             self._cut()
 
+    def settle(self) -> None:
+        """Count the rules of the sets one by one."""
+        for rules, times in self.rule_sets.items():
+            for rule in range(len(self.exercised_rules)):
+                if rules >> rule & 1:
+                    self.exercised_rules[rule] += times
+        self.rule_sets.clear()
+
     def _cut(self) -> None:
         self.found.sort(key=lambda found: found.key)
         del self.found[KEPT:]
@@ -158,9 +186,11 @@ class TestTally(Struct):
         self.duration_ns += other.duration_ns
         for status, number in other.statuses.items():
             self.statuses[status] = self.statuses.get(status, 0) + number
-        for mine, theirs in zip(self.rules, other.rules, strict=True):
-            mine[0] += theirs[0]
-            mine[1] += theirs[1]
+        self.checked += other.checked
+        self.settle()
+        other.settle()
+        self.exercised_rules = [a + b for a, b in zip(self.exercised_rules, other.exercised_rules, strict=True)]
+        self.violated = [a + b for a, b in zip(self.violated, other.violated, strict=True)]
         merge_stats(self.stats, other.stats)
         self.scores += other.scores
         self.score_sum.merge(other.score_sum)
@@ -233,9 +263,10 @@ class Tally(Struct):
         """Count one trace."""
         trace = evaluation.trace
         self.read += 1
-        for result in evaluation.results:
-            self.tests[result.test].add(trace, result)
-            for waiver in result.waivers:
+        tests = self.tests
+        for test, outcome, waivers, duration_ns in evaluation.results:
+            tests[test].add(trace, outcome, duration_ns)
+            for waiver in waivers:
                 self.waivers_used[waiver] += 1
         fault = trace.error
         if evaluation.scenario is not None:

@@ -97,6 +97,7 @@ def _test_report(suite: Suite, test: Test, tally: TestTally, lines: Mapping[Spot
     if not tally.exercised and status == "pass":
         status = "warn"  # what never fired is not a pass
     types = spec_of(test).rule_lines()
+    tally.settle()
     return TestReport(
         id=test.id,
         metric=test.metric,
@@ -109,15 +110,22 @@ def _test_report(suite: Suite, test: Test, tally: TestTally, lines: Mapping[Spot
         failed_traces=sum(tally.statuses.get(bad, 0) for bad in ("fail", "error")),
         rules=[
             RuleReport(type_, line, "fail" if violated else "pass", exercised, violated)
-            for (type_, line), (exercised, violated) in zip(types, tally.rules, strict=True)
+            for (type_, line), exercised, violated in zip(types, tally.exercised_rules, tally.violated, strict=True)
         ],
         violations=[_placed(found, lines) for found in tally.found],
         violation_count=tally.violations,
         waived_count=tally.waived,
-        stats=plain_stats(tally.stats),
+        stats={"calls_checked": tally.checked, **plain_stats(tally.stats)}
+        if tally.checked
+        else plain_stats(tally.stats),
         duration_ms=round(tally.duration_ns / 1e6, 3),
         error=_broken(tally, lines),
     )
+
+
+def _stats(tally: TestTally) -> dict[str, Any]:
+    counted = {"calls_checked": tally.checked} if tally.checked else {}
+    return {**counted, **plain_stats(tally.stats)}
 
 
 def _placed(found: Found, lines: Mapping[Spot, int]) -> Violation:

@@ -50,7 +50,7 @@ class Context:
             self.reader.problem(node, message)
             return None
         if not exists:
-            self.reader.problem(node, f"{at}.policy: there is no file '{name}' (looked for {path})")
+            self.reader.problem(node, f"{at}.policy: there is no file '{name}' (looked for {display(path, self.root)})")
             return None
         if path not in self._policies:
             self._policies[path] = self._read_policy(path)

@@ -32,7 +32,6 @@ from passmuster.traces.model import (
     Trace,
     decoded,
 )
-from passmuster.traces.nesting import nests_too_deep
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record, explain
 from passmuster.traces.sources import Source
@@ -129,11 +128,8 @@ def firm(step: AnyStep) -> AnyStep:
 
 def _spelled(text: str) -> Any:
     """The value that a string spells in JSON; None where it spells none that could stand in a trace itself."""
-    data = text.encode()
-    if nests_too_deep(data):
-        return None
     try:
-        return decoded(msgspec.json.decode(data, type=Raw))
+        return decoded(msgspec.json.decode(text, type=Raw))
     except (msgspec.MsgspecError, RecursionError):
         return None
 

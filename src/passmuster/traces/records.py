@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Raw
 
 from passmuster.problems import Problem, TraceError
-from passmuster.traces.nesting import MAX_DEPTH, nests_too_deep
 from passmuster.traces.sources import Source
 
 __all__ = ["BadRecord", "OnBad", "OnEnd", "Record", "Span", "explain", "is_document", "read_records", "unreadable"]
@@ -124,9 +123,6 @@ def _lines(file: IO[bytes], on_bad: OnBad, span: Span | None, on_end: OnEnd) -> 
         if not line.isascii() and (problem := _not_utf8(start, line)):
             on_bad(problem)
             continue
-        if nests_too_deep(line):
-            on_bad(_too_deep(start))
-            continue
         yield Record(start, line, part, number)
     on_end(number)
 
@@ -139,9 +135,6 @@ def _document(file: IO[bytes], on_bad: OnBad) -> Iterator[Record]:
         return
     start = _skip(data, start)
     if start == len(data):
-        return
-    if nests_too_deep(data):
-        on_bad(_too_deep(start))
         return
     if data[start : start + 1] != b"[":
         yield Record(start, data[start:] if start else data)
@@ -156,10 +149,6 @@ def _document(file: IO[bytes], on_bad: OnBad) -> Iterator[Record]:
         place = _skip(data, place)
         yield Record(place, element)
         place = _skip(data, place + len(bytes(element))) + 1  # past the comma
-
-
-def _too_deep(start: int) -> BadRecord:
-    return BadRecord(start, f"nests too deep to be a trace: more than {MAX_DEPTH} lists and objects in each other")
 
 
 def _not_utf8(start: int, data: bytes) -> BadRecord | None:
@@ -189,7 +178,7 @@ _PLACE = re.compile(r" \(byte (\d+)\)$")
 def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     """What a decoder's error means to the person who has to mend the file."""
     if isinstance(error, RecursionError):
-        return _too_deep(offset)
+        return BadRecord(offset, "nests too deep to be a trace")
     if isinstance(error, UnicodeDecodeError):
         return BadRecord(offset, "is not UTF-8")
     text = str(error)

@@ -131,6 +131,8 @@ def _display(path: str, real: str, root: Path) -> str:
 @contextlib.contextmanager
 def standard_input() -> Iterator[Source]:
     """Standard input as a source, kept in a temporary file so that it can be read again for line numbers."""
+    if sys.stdin is None:
+        raise TraceError(Problem("is closed", STDIN))
     with tempfile.TemporaryDirectory(prefix="passmuster-") as folder:
         head = sys.stdin.buffer.read(2)
         ending = ".gz" if head == b"\x1f\x8b" else ""

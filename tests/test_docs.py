@@ -1,0 +1,344 @@
+"""The documents say what the program does: every example in them is executed, in the order of the page.
+
+Each page has a folder of its own, with the examples of the repository in it. A fenced block whose first line names
+a file (```yaml passmuster.yaml) is written there. One without a name has to be valid: a suite, or a part of one. A
+`console` block is a session: each line that begins with `$ ` is run and has to print what stands below it; a line
+`…` stands for any lines. A block `part-of FILE` has to be found in a file that the page wrote, times aside.
+
+`python tests/test_docs.py` writes what the commands print now into the pages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+import passmuster
+from passmuster import checks, reports, traces
+from passmuster.checks import args
+from passmuster.cli.main import command as group
+from passmuster.cli.run import command as run_command
+from passmuster.engine import loading
+from passmuster.suite import arguments, load, matchers, rules, scenarios, waivers
+from passmuster.suite import tests as tests_key
+from passmuster.suite.schemas import FORMATS
+from passmuster.traces import reading
+
+REPOSITORY = Path(__file__).parent.parent
+PAGES = [
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *(f"docs/{name}.md" for name in ("README", "suite", "checks", "reports", "cli")),
+]
+FENCE = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TIME = re.compile(r'time="[\d.]+"')
+
+
+class Block(NamedTuple):
+    """One fenced block of a page."""
+
+    language: str
+    title: str
+    text: str
+    span: tuple[int, int]
+
+
+def text_of(page: str) -> str:
+    return (REPOSITORY / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str) -> list[Block]:
+    return [Block(found[1], found[2] or "", found[3], found.span(3)) for found in FENCE.finditer(text_of(page))]
+
+
+# ── Running a page ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Sandbox:
+    """A folder in which one page comes true."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder = folder / "project"  # a suite without a name has that of its folder
+        self.code = 0
+        (folder / ".git").mkdir(parents=True)
+        shutil.copytree(
+            REPOSITORY / "examples", folder / "examples", ignore=shutil.ignore_patterns("passmuster-report")
+        )
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def run(self, line: str) -> str:
+        """What one command prints, both streams together."""
+        if line == "echo $?":
+            return f"{self.code}\n"
+        words = shlex.split(line)
+        assert words[0] == "passmuster", f"the tests cannot run: {line}"
+        given = b""
+        if "<" in words:
+            given = (self.folder / words.pop()).read_bytes()
+            words.pop()
+        with contextlib.chdir(self.folder):
+            result = CliRunner().invoke(group, words[1:], input=given, prog_name="passmuster")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        self.code = result.exit_code
+        return result.output
+
+
+def session(text: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console block, each with what is printed below it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        line, _, printed = part.partition("\n")
+        yield line, printed
+
+
+def assert_prints(expected: str, found: str, line: str) -> None:
+    pieces = re.split(r"^…\n", expected, flags=re.MULTILINE)
+    if len(pieces) == 1:
+        assert found.strip() == expected.strip(), f"$ {line}"
+        return
+    at = 0
+    for piece in pieces:
+        place = found.find(piece.strip("\n"), at)
+        assert place >= 0, f"$ {line}\nprints no\n{piece}\nbut\n{found}"
+        at = place + len(piece.strip("\n"))
+
+
+def assert_part(part: Any, whole: Any, at: str = "report") -> None:
+    """Everything that the part says is in the whole; a time only has to be there."""
+    if isinstance(part, dict):
+        assert part.keys() <= whole.keys(), f"{at} has no {sorted(part.keys() - whole.keys())}"
+        for key, value in part.items():
+            if key != "duration_ms":
+                assert_part(value, whole[key], f"{at}.{key}")
+    elif isinstance(part, list):
+        assert len(part) <= len(whole), at
+        for place, (inner, other) in enumerate(zip(part, whole, strict=False)):
+            assert_part(inner, other, f"{at}[{place}]")
+    else:
+        assert part == whole, at
+
+
+def assert_loads(sandbox: Sandbox, text: str) -> None:
+    """The text is a suite, or a part of one that a single test completes."""
+    least = "" if "tests:" in text else "tests: [{id: any, metric: tool_blocklist, blocklist: [x]}]\n"
+    sandbox.write("fragment/passmuster.yaml", least + text)
+    assert passmuster.load_suite(sandbox.folder / "fragment").tests
+
+
+@contextlib.contextmanager
+def installed(sandbox: Sandbox) -> Iterator[None]:
+    """The modules that CONTRIBUTING.md adds to the rooms, where it says to name them."""
+    rooms = {room.__name__.split(".")[1]: room for room in (checks, traces, reports)}
+    with pytest.MonkeyPatch.context() as patch:
+        added = {}
+        for block in blocks("CONTRIBUTING.md"):
+            if block.language == "python":
+                room, name = Path(block.title).parts[-2:]
+                sandbox.write(block.title, block.text)
+                folder = str((sandbox.folder / block.title).parent)
+                patch.setattr(rooms[room], "__path__", [*rooms[room].__path__, folder])
+                importlib.invalidate_caches()
+                added[room] = importlib.import_module(f"passmuster.{room}.{name.removesuffix('.py')}")
+        patch.setattr(loading, "BUILT_IN", (*loading.BUILT_IN, added["checks"]))
+        patch.setattr(reading, "FORMATS", (*reading.FORMATS, added["traces"]))
+        patch.setattr(reports, "FORMATS", (*reports.FORMATS, "marks"))
+        patch.setitem(reports._MODULES, "marks", added["reports"].__name__.rsplit(".", 1)[1])
+        patch.setitem(reports.FILE_NAMES, "marks", "marks.txt")
+        try:
+            yield
+        finally:
+            for module in added.values():
+                sys.modules.pop(module.__name__)
+
+
+def perform(page: str, sandbox: Sandbox) -> Iterator[tuple[Block, str]]:
+    """Bring the page's blocks about in their order; gives each console block with what it prints now."""
+    for block in blocks(page):
+        match block.language, block.title:
+            case "console", _:
+                yield block, "".join(f"$ {line}\n{sandbox.run(line)}" for line, _ in session(block.text))
+            case _, title if title.startswith("part-of "):
+                written = (sandbox.folder / title.removeprefix("part-of ")).read_text(encoding="utf-8")
+                if block.language == "json":
+                    assert_part(json.loads(block.text), json.loads(written))
+                else:
+                    lines = [line.strip() for line in TIME.sub("", written).splitlines()]
+                    assert all(TIME.sub("", line.strip()) in lines for line in block.text.splitlines())
+            case (("yaml" | "json" | "jsonl" | "python"), title) if "." in title:
+                sandbox.write(title, block.text)
+            case "python", "":
+                with contextlib.chdir(sandbox.folder):
+                    exec(compile(block.text, page, "exec"), {})
+            case "yaml", "":
+                assert_loads(sandbox, block.text)
+            case "yaml", "ci":
+                assert_commands_exist(re.findall(r"passmuster run .*", block.text))
+            case "sh", "":
+                assert_targets_exist(re.findall(r"^make (\w+)", block.text, re.MULTILINE))
+            case _:
+                raise AssertionError(
+                    f"{page}: the tests know nothing to do with a block ```{block.language} {block.title}"
+                )
+
+
+def assert_commands_exist(lines: list[str]) -> None:
+    assert lines
+    for line in lines:
+        run_command.make_context("run", shlex.split(line)[2:], resilient_parsing=False)
+
+
+def assert_targets_exist(targets: list[str]) -> None:
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    assert targets
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@contextlib.contextmanager
+def stage(page: str, folder: Path) -> Iterator[Sandbox]:
+    sandbox = Sandbox(folder)
+    with installed(sandbox) if page == "CONTRIBUTING.md" else contextlib.nullcontext():
+        yield sandbox
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows_is_what_happens(page: str, tmp_path: Path) -> None:
+    with stage(page, tmp_path) as sandbox:
+        for block, printed in perform(page, sandbox):
+            for (line, expected), (_, found) in zip(session(block.text), session(printed), strict=True):
+                assert_prints(expected, found, line)
+
+
+@pytest.mark.parametrize(
+    "name", ["policies/shop.yaml", "policies/schema.yaml", "policies/mcp.json", "policies/tools.json"]
+)
+def test_every_form_of_a_policy_on_the_page_loads(name: str, tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    (block,) = [block for block in blocks("docs/checks.md") if block.title == name]
+    sandbox.write(f"fragment/{name}", block.text)
+    assert_loads(sandbox, f"tests: [{{id: t, metric: args_valid, policy: {name}}}]\n")
+
+
+# ── Every word on a page exists, and every word there is stands on a page ───────────────────────────────────
+
+
+def words(page: str, heading: str, column: int = 0) -> list[str]:
+    """The code words in one column of the first table below a heading."""
+    section = f"\n{text_of(page)}".split(f"\n{heading}\n", 1)[1]
+    table = re.search(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    assert table, f"{page} has no table below {heading}"
+    rows = table[0].splitlines()[2:]
+    return [word for row in rows for word in re.findall(r"`([^`]+)`", re.split(r"(?<!\\)\|", row)[column + 1])]
+
+
+LISTED: list[tuple[str, str, int, set[str]]] = [
+    ("docs/suite.md", "## Top-level keys", 0, set(load.KEYS)),
+    ("docs/suite.md", "## Tests", 0, set(tests_key.KEYS)),
+    ("docs/suite.md", "## Scenarios", 0, set(scenarios.KEYS)),
+    ("docs/checks.md", "## args_valid", 0, set(args.keys)),
+    ("docs/checks.md", "### What an argument may say", 0, set(arguments._KEYS)),
+    ("docs/checks.md", "## sequence_valid", 0, set(rules._RULES)),
+    ("docs/checks.md", "### Matchers", 0, set(matchers._WORDS)),
+    ("docs/checks.md", "### Selectors", 0, {"tool", "args", "result", "failed"}),
+    ("docs/checks.md", "## Waivers", 0, set(waivers.KEYS)),
+    ("docs/checks.md", "## Severity", 0, {"block", "warn", "log"}),
+    ("docs/reports.md", "# Reports", 0, set(reports.FORMATS)),
+]
+
+
+@pytest.mark.parametrize(("page", "heading", "column", "known"), LISTED, ids=[f"{row[0]} {row[1]}" for row in LISTED])
+def test_a_table_lists_what_there_is(page: str, heading: str, column: int, known: set[str]) -> None:
+    found = words(page, heading, column)
+    assert sorted(found) == sorted(known)
+
+
+def test_each_rule_is_listed_with_its_keys() -> None:
+    section = text_of("docs/checks.md").split("\n## sequence_valid\n", 1)[1]
+    for name, (keys, _) in rules._RULES.items():
+        row = re.search(rf"^\| `{name}` \|([^|]*)\|", section, re.MULTILINE)
+        assert row, name
+        assert tuple(re.findall(r"`(\w+)`", row[1])) == keys
+
+
+@pytest.mark.parametrize(
+    ("page", "begins", "known"),
+    [
+        ("docs/suite.md", "These keys belong to the language", set(load.KEYS_LATER)),
+        ("docs/suite.md", "Refused for now: ", set(scenarios.KEYS_LATER)),
+        ("docs/checks.md", "Formats: ", set(FORMATS)),
+    ],
+)
+def test_a_sentence_lists_what_there_is(page: str, begins: str, known: set[str]) -> None:
+    paragraph = text_of(page).split(f"\n{begins}", 1)[1].split("\n\n", 1)[0]
+    assert set(re.findall(r"`([^`]+)`", paragraph)) == known
+
+
+def options() -> set[str]:
+    return {name for option in run_command.params for name in option.opts if name.startswith("-")} | {"-h", "--help"}
+
+
+def test_every_option_is_on_the_page_of_the_command_line() -> None:
+    listed = {word.split()[0] for word in words("docs/cli.md", "## passmuster run")}
+    assert listed == options()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_option_on_a_page_exists(page: str) -> None:
+    found = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text_of(page)))
+    assert found <= options() | {"--version"}
+
+
+def test_the_keys_of_the_json_report_are_on_its_page(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    broken = "examples/support-agent/traces/broken.jsonl"
+    sandbox.run(f"passmuster run examples/support-agent --traces {broken} --quiet --report json=report.json")
+    report = json.loads((sandbox.folder / "report.json").read_bytes())
+    assert set(words("docs/reports.md", "## JSON")) >= report.keys()
+    violations = {key for test in report["tests"] for violation in test["violations"] for key in violation}
+    fields = set(passmuster.Violation.__struct_fields__) - {"has_value"}
+    assert violations <= fields == set(words("docs/reports.md", "### A violation"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", FENCE.sub("", text_of(page))):
+        name, _, anchor = target.partition("#")
+        if name.startswith("https://"):
+            continue
+        path = (REPOSITORY / page).parent / name if name else REPOSITORY / page
+        assert path.exists(), f"{page} links to {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            anchors = [re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings]
+            assert anchor in anchors, f"{page} links to {target}"
+
+
+def update(page: str) -> None:
+    """Write what the page's commands print now into the page."""
+    with tempfile.TemporaryDirectory() as folder, stage(page, Path(folder).resolve()) as sandbox:
+        text = text_of(page)
+        for block, printed in reversed(list(perform(page, sandbox))):
+            if "\n…\n" not in block.text:
+                start, end = block.span
+                text = text[:start] + printed.rstrip("\n") + "\n" + text[end:]
+    (REPOSITORY / page).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        update(each)
