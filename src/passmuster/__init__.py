@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from passmuster._version import __version__
+
+TYPE_CHECKING = False  # type checkers take it for true; importing it from `typing` would cost every start
 
 if TYPE_CHECKING:
     from passmuster.checks.custom import MetricResult, metric
@@ -54,11 +53,13 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import what is asked for when it is asked for, so that starting the command costs little."""
+    from importlib import import_module
+
     if name not in _HOMES:
         raise AttributeError(f"module 'passmuster' has no attribute '{name}'")
-    value = getattr(import_module(f"passmuster.{_HOMES[name]}"), name)
+    value: object = getattr(import_module(f"passmuster.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

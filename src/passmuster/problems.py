@@ -6,7 +6,6 @@ ends a run with exit code 2: nothing was judged.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -57,5 +56,7 @@ class OutsideError(Exception):
 
 def did_you_mean(found: str, known: Iterable[str]) -> str:
     """A trailing hint naming the nearest known word, or nothing."""
+    import difflib  # late, for most runs have nothing to mend
+
     nearest = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{nearest[0]}'?" if nearest else ""

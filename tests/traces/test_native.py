@@ -105,7 +105,7 @@ def test_an_agent_may_be_a_name(tmp_path: Path) -> None:
         ({"arguments": [1, 2]}, [1, 2]),
         ({"arguments": '{"a": NaN}'}, '{"a": NaN}'),
         ({"arguments": '{"a": "\\ud83d"}'}, '{"a": "\\ud83d"}'),
-        ({"arguments": '{"a": ' + "[" * 300 + "]" * 300 + "}"}, '{"a": ' + "[" * 300 + "]" * 300 + "}"),
+        ({"arguments": '{"a": ' + "[" * 20_000 + "]" * 20_000 + "}"}, '{"a": ' + "[" * 20_000 + "]" * 20_000 + "}"),
     ],
 )
 def test_arguments_are_a_map_unless_the_agent_sent_something_else(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
-from passmuster.checks import args, blocklist, custom, sequence
+from passmuster.checks import args, blocklist, sequence
 from passmuster.suite.load import load_suite as load
 from passmuster.suite.model import CheckKind, Suite
 from passmuster.suite.nodes import Node
@@ -29,18 +30,44 @@ def load_suite(
     """
 
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
-        kinds: dict[str, CheckKind] = {kind.name: kind for kind in BUILT_IN}
-        if not plugins:
-            for name, node in names:
-                reader.problem(node, f"plugins: '{name}' is refused, for this run allows no plugins")
-            return kinds
-        for name, metric in custom.find_metrics(str(folder), names, reader).items():
-            if name in kinds:
-                at = next((node for _, node in names), None)
-                if at is not None:
-                    reader.problem(at, f"plugins: a metric cannot take the built-in name '{name}'")
-                continue
-            kinds[name] = metric
-        return kinds
+        if plugins:
+            return _Kinds(str(folder), names, reader)
+        for name, node in names:
+            reader.problem(node, f"plugins: '{name}' is refused, for this run allows no plugins")
+        return _built_in()
 
     return load(Path(path), find_kinds, root, documents)
+
+
+def _built_in() -> dict[str, CheckKind]:
+    return {kind.name: kind for kind in BUILT_IN}
+
+
+class _Kinds(Mapping[str, CheckKind]):
+    """The kinds of check by name. Installed metrics are looked for only when a suite names more than the built-in."""
+
+    def __init__(self, folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> None:
+        self._folder, self._plugins, self._reader = folder, plugins, reader
+        self._built_in = _built_in()
+        if plugins:
+            _ = self._all
+
+    @cached_property
+    def _all(self) -> dict[str, CheckKind]:
+        from passmuster.checks import custom
+
+        found = custom.find_metrics(self._folder, self._plugins, self._reader)
+        for name in found.keys() & self._built_in.keys():
+            if self._plugins:
+                message = f"plugins: a metric cannot take the built-in name '{name}'"
+                self._reader.problem(self._plugins[0][1], message)
+        return {**found, **self._built_in}
+
+    def __getitem__(self, name: str) -> CheckKind:
+        return self._built_in.get(name) or self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)

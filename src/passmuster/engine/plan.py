@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import traceback
 from time import perf_counter_ns
 
 from msgspec.structs import replace
@@ -107,6 +106,8 @@ class _PlannedTest:
         except (PatternLimit, TimeoutError) as error:
             outcome = Outcome("error", True, message=str(error) or "a pattern took longer than a second")
         except Exception:
+            import traceback
+
             outcome = Outcome("error", True, message=traceback.format_exc())
         if outcome.violations or outcome.status != "pass":
             return self._leniency.apply(outcome, scenario.id if scenario else None)

@@ -7,8 +7,10 @@ their own order are kept, and those are exact.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import Any
 
 from msgspec import Struct, field
@@ -21,6 +23,8 @@ NAMED = 1_000
 """Names kept per counter."""
 _SCALE = 1074
 """The smallest float is 2 to the power of minus this."""
+_LONGEST = 1024
+"""Bits of the largest whole number that is added up; beyond it no float can say the sum."""
 
 
 class Sum(Struct, tag="sum"):
@@ -40,8 +44,11 @@ class Sum(Struct, tag="sum"):
         self.whole = self.whole and other.whole
 
     def value(self) -> float | int:
-        """The sum, rounded once."""
-        return self.scaled >> _SCALE if self.whole else self.mean(1)
+        """The sum, rounded once; a whole number where no float can hold it."""
+        if not self.whole:
+            with contextlib.suppress(OverflowError):
+                return self.mean(1)
+        return self.scaled >> _SCALE
 
     def mean(self, number: int) -> float:
         """The sum divided by a number, rounded once."""
@@ -85,19 +92,22 @@ def _stat(value: Any) -> Stat:
         for name, number in value.items():
             sums.by_name[str(name)] = one = Sum()
             one.add(number)
+        _keep_first(sums.by_name)
         return sums
     return Said(bounded(value))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _LONGEST
 
 
 def _take(into: dict[str, Stat], name: str, stat: Stat) -> None:
     known = into.get(name)
     match known, stat:
         case None, _:
-            into[name] = Sum(stat.scaled, stat.whole) if isinstance(stat, Sum) else stat
+            into[name] = deepcopy(stat)
         case Sum(), Sum():
             known.merge(stat)
         case Sums(), Sums():

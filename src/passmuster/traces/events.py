@@ -9,6 +9,7 @@ message and the last assistant message are they.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
 from msgspec import Raw, Struct
@@ -34,8 +35,9 @@ class _Header(Fields, tag_field="type", tag="trace"):
     """The fields of a trace, as a record of their own."""
 
 
-_stamp = msgspec.json.Decoder(_Stamp)
-_event = msgspec.json.Decoder(_Header | LooseStep)
+@cache
+def _decoders() -> tuple[msgspec.json.Decoder[_Stamp], msgspec.json.Decoder[_Header | LooseStep]]:
+    return msgspec.json.Decoder(_Stamp), msgspec.json.Decoder(_Header | LooseStep)
 
 
 class _Gathering:
@@ -103,13 +105,14 @@ def sniff(record: dict[str, Raw]) -> bool:
 
 def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
     """The traces that the events of a file add up to, in the order they begin."""
+    stamps, events = _decoders()
     traces: dict[str | None, _Gathering] = {}
     current: str | None = None
     for record in records:
         offset, data = record.offset, record.data
         try:
-            stamp = _stamp.decode(data)
-            event = _event.decode(data)
+            stamp = stamps.decode(data)
+            event = events.decode(data)
             if isinstance(event, RawCall) and not event.arguments:
                 reject_misnamed(offset, data, single=True)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

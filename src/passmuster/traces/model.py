@@ -189,6 +189,8 @@ class Origin(Struct, frozen=True):
     """The record's line in its part, from 1; 0 where a record is not a line."""
     step_places: tuple[Place, ...] | None = None
     """One place a step, where a step's own is not simply its index in the record."""
+    steps_key: str = "steps"
+    """The key of the record under which its steps are listed."""
 
 
 class Trace(Struct, frozen=True, dict=True, kw_only=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -192,11 +193,13 @@ class Fields(Struct):
     error: str | _FaultFields | None = None
 
 
-_lenient = msgspec.json.Decoder(Fields)
+@cache
+def _lenient() -> msgspec.json.Decoder[Fields]:
+    return msgspec.json.Decoder(Fields)
 
 
 def _read_loosely(data: bytes | Raw) -> Trace:
-    fields = _lenient.decode(data)
+    fields = _lenient().decode(data)
     return to_trace(fields, [step.call() if isinstance(step, RawCall) else step for step in fields.steps or ()])
 
 

@@ -6,13 +6,10 @@ A file's *name* is how reports show it: relative to the root where it lies insid
 from __future__ import annotations
 
 import contextlib
-import glob
-import gzip
 import io
 import os
-import shutil
+import re
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -24,6 +21,7 @@ from passmuster.problems import Problem, TraceError
 __all__ = ["STDIN", "Source", "find_sources", "standard_input"]
 
 STDIN = "<stdin>"
+_MAGIC = re.compile(r"[*?\[]")
 _ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")
 
 
@@ -46,6 +44,8 @@ class Source(Struct, frozen=True):
         """The file's bytes, decompressed."""
         try:
             if self.compressed:
+                import gzip  # late, as the other modules that few runs need
+
                 return io.BufferedReader(gzip.GzipFile(self.path), 1 << 18)
             return open(self.path, "rb", buffering=1 << 18)
         except OSError as error:
@@ -80,7 +80,9 @@ def _expand(pattern: str, base: Path) -> list[str]:
         return list(_inside(path))
     if os.path.exists(path):
         return [path]
-    if glob.has_magic(pattern):
+    if _MAGIC.search(pattern):
+        import glob
+
         hits = sorted(glob.glob(path, recursive=True))
         return [hit for hit in hits if not os.path.isdir(hit)]
     return []
@@ -104,7 +106,7 @@ def _nothing(pattern: str, base: Path) -> str:
     path = os.path.join(base, pattern)
     if os.path.isdir(path):
         return "holds no trace file (looked for .jsonl, .json and .gz in it and below)"
-    if glob.has_magic(pattern):
+    if _MAGIC.search(pattern):
         return "this glob matches no file"
     return "there is no such trace file or folder"
 
@@ -133,6 +135,9 @@ def standard_input() -> Iterator[Source]:
     """Standard input as a source, kept in a temporary file so that it can be read again for line numbers."""
     if sys.stdin is None:
         raise TraceError(Problem("is closed", STDIN))
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="passmuster-") as folder:
         head = sys.stdin.buffer.read(2)
         ending = ".gz" if head == b"\x1f\x8b" else ""
