@@ -2,8 +2,10 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 
 VENV := .venv
+PEERS := .venv-peers
 BIN := $(VENV)/bin
 EXAMPLE := examples/support-agent
 REPORTS := passmuster-report
@@ -14,7 +16,7 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_D
 	$(BIN)/python -m pip install --quiet
 INPUTS := pyproject.toml constraints.txt src/passmuster/_version.py
 
-.PHONY: help demo test lint format clean
+.PHONY: help demo test lint format bench bench-peers clean
 .NOTPARALLEL:
 
 help:
@@ -22,6 +24,7 @@ help:
 	@echo 'make test    run the tests'
 	@echo 'make lint    check style, types and the imports between rooms'
 	@echo 'make format  put the code in the common style'
+	@echo 'make bench   measure how fast it is (BENCH_ARGS=--short for a short form, make bench-peers for others)'
 	@echo 'make clean   remove what these commands made'
 	@echo
 	@echo 'PYTHON=python3.12 chooses the interpreter, PYTEST_ARGS="-k args" goes to pytest.'
@@ -69,13 +72,30 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+bench: $(VENV)/.dev
+	$(BIN)/python -m compileall -q src/passmuster
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+# The tools that a user would pick instead, in an environment of their own.
+bench-peers: $(VENV)/.dev $(PEERS)/.made
+	$(BIN)/python -m compileall -q src/passmuster
+	$(PEERS)/bin/python bench/peers.py > $(PEERS)/figures.json
+	$(BIN)/python -m bench.next_to_peers $(PEERS)/figures.json
+
+$(PEERS)/.made: bench/peers.txt
+	@rm -rf $(PEERS)
+	@$(PYTHON) -m venv $(PEERS)
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(PEERS)/bin/python -m pip install --quiet -r bench/peers.txt
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(REPORTS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(REPORTS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # Two stamps in one environment: the demo needs only what the product needs, the tests everything.
 $(VENV)/.runtime: $(VENV)/.made $(INPUTS)
 	@echo 'Installing passmuster in $(VENV) ...'
 	@$(PIP) --editable .
+	@$(BIN)/python -m compileall -q src/passmuster
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made $(INPUTS)

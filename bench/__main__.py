@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bench.corpus import write_corpus, write_suite
 from bench.timing import best_of, peak_memory, together
+
 from passmuster.engine.loading import load_suite
 from passmuster.engine.run import judge
 from passmuster.scoring.verdict import Settings
@@ -101,7 +102,7 @@ def linearity(folder: Path, rounds: int) -> Line:
     """Time at ten thousand calls in a trace next to ten times that at a thousand."""
     suite = load_suite(write_suite(folder))
     sources = []
-    for calls, traces in ((1_000, 20), (10_000, 2)):
+    for calls, traces in ((1_000, 60), (10_000, 6)):
         path = folder / f"calls-{calls}.jsonl"
         write_corpus(path, 1e-9, calls)
         line = path.read_bytes()

@@ -14,18 +14,20 @@ from typing import Any
 
 __all__ = ["TOOLS", "trace_lines", "write_corpus", "write_suite"]
 
+_VERBS = ("get", "list", "update", "create", "notify")
 TOOLS = [
     "authenticate",
-    *(f"{verb}_{noun}" for verb in ("get", "list", "update", "create", "notify") for noun in ("customer", "order", "ticket")),
+    *(f"{verb}_{noun}" for verb in _VERBS for noun in ("customer", "order", "ticket")),
     "refund_payment",
     "close_session",
     "search_docs",
     "send_email",
 ]
-_WORDS = (
+_PROSE = (
     "customer asks about the order that arrived late and would like to know whether a refund is possible under the "
     "policy for damaged goods since the parcel was opened on delivery and the item inside did not match the invoice"
-).split()
+)
+_WORDS = _PROSE.split(" ")
 BAD_EVERY = 200
 
 
@@ -138,7 +140,11 @@ def write_suite(folder: Path) -> Path:
                     {"type": "blocklist", "tools": ["debug_*", "test_*"]},
                 ],
             },
-            {"id": "blocked", "metric": "tool_blocklist", "blocklist": ["admin_*", "*_dangerous", "drop_*", "delete_*"]},
+            {
+                "id": "blocked",
+                "metric": "tool_blocklist",
+                "blocklist": ["admin_*", "*_danger", "drop_*", "delete_*"],
+            },
         ],
     }
     (folder / "policy.json").write_text(json.dumps(policy, indent=1))

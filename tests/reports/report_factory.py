@@ -98,7 +98,7 @@ def report(*tests: TestReport, **fields: Any) -> Report:
             kind="test",
             id=test.id,
             level="warning" if test.status == "warn" else "blocking",
-            status={"pass": "pass", "error": "error"}.get(test.status, "fail"),
+            status="pass" if test.status == "pass" else "error" if test.status == "error" else "fail",
             message=f"{test.violation_count} violations on {test.failed_traces} traces",
             file=test.file,
             line=test.line,

@@ -5,16 +5,12 @@ from __future__ import annotations
 import io
 import os
 import pty
-import sys
-from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
+from tests.reports.report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
 
 from passmuster.reports import console
 from passmuster.reports.text import one_line
@@ -82,7 +78,7 @@ def printed(*tests: object, **fields: object) -> str:
         ),
     ],
 )
-def test_the_results_of_seed_004_are_printed_line_for_line(metric: str, violations: list, expected: str) -> None:
+def test_the_results_of_seed_004_are_printed_line_for_line(metric: str, violations: list[Any], expected: str) -> None:
     assert expected in printed(test_report(*violations, id=metric, metric=metric))
 
 
@@ -116,7 +112,7 @@ def test_a_located_violation_shows_both_of_its_ends() -> None:
         ({"message": "m", "waived": "known (until 2031-01-01)"}, ["Waived: known (until 2031-01-01)"]),
     ],
 )
-def test_labels_come_from_the_fields_there_are(fields: dict, expected: list[str]) -> None:
+def test_labels_come_from_the_fields_there_are(fields: dict[str, Any], expected: list[str]) -> None:
     text = printed(test_report(violation(**fields)))
     for wanted in expected:
         assert f"   {wanted}\n" in text
@@ -137,7 +133,7 @@ def test_labels_come_from_the_fields_there_are(fields: dict, expected: list[str]
         (test_report(rules=[rule(exercised_on=0)]), None, "   Never exercised: rule before at line 9"),
     ],
 )
-def test_every_way_a_test_can_end(test: object, gate: list | None, expected: str) -> None:
+def test_every_way_a_test_can_end(test: object, gate: list[Any] | None, expected: str) -> None:
     fields = {} if gate is None else {"gate": gate}
     assert expected in printed(test, **fields).splitlines()
 

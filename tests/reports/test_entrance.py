@@ -6,13 +6,9 @@ import json
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from report_factory import line, report, rich_report, scenario, test_report, violation
+from tests.reports.report_factory import line, report, rich_report, scenario, test_report, violation
 
 from passmuster.checks.outcome import Neighbours
 from passmuster.problems import UsageError

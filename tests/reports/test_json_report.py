@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
+from tests.reports.report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
 
 from passmuster.reports import json_report
 from passmuster.scoring.report import Attempt, Metric
 
 
-def strictly(data: bytes) -> dict:
+def strictly(data: bytes) -> dict[str, Any]:
     def refuse(text: str) -> None:
         raise AssertionError(f"{text} is not JSON")
 
@@ -74,7 +70,7 @@ def test_a_violation_has_what_applies_and_no_more() -> None:
         ({"value": {"a": [math.nan, -math.inf]}, "has_value": True}, {"value": {"a": ["NaN", "-Infinity"]}}),
     ],
 )
-def test_a_value_is_written_if_there_is_one(fields: dict, expected: dict) -> None:
+def test_a_value_is_written_if_there_is_one(fields: dict[str, Any], expected: dict[str, Any]) -> None:
     read = strictly(json_report.write(report(test_report(violation(**fields)))))
     assert read["tests"][0]["violations"][0] == {**expected, "level": "block", "message": violation().message}
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import junitparser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from report_factory import line, report, rich_report, scenario, test_report, too_much, violation
+from tests.reports.report_factory import line, report, rich_report, scenario, test_report, too_much, violation
 
 from passmuster.reports import junit
 from passmuster.reports.text import violation_lines
@@ -27,7 +23,7 @@ def read_back(data: bytes) -> tuple[junitparser.JUnitXml, list[junitparser.TestC
 def results(made: object) -> dict[tuple[str, str], tuple[str, str | None]]:
     _, found = read_back(junit.write(made))  # type: ignore[arg-type]
     return {
-        (str(case.classname), str(case.name)): (case.result[0]._tag, case.result[0].message)
+        (str(case.classname), str(case.name)): (str(case.result[0]._tag), case.result[0].message)
         if case.result
         else ("passed", None)
         for case in found
@@ -81,7 +77,7 @@ def test_a_failure_holds_every_violation_whole() -> None:
         ("composite", {"status": "pass"}, "passed"),
     ],
 )
-def test_suite_level_lines(kind: str, fields: dict, expected: str) -> None:
+def test_suite_level_lines(kind: str, fields: dict[str, Any], expected: str) -> None:
     ((tag, _),) = results(report(gate=[line(kind, "x", **fields)])).values()
     assert tag == expected
 

@@ -6,28 +6,25 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from report_factory import line, report, rich_report, scenario, test_report, too_much, violation
+from tests.reports.report_factory import line, report, rich_report, scenario, test_report, too_much, violation
 
 from passmuster.reports import sarif
 from passmuster.reports.text import violation_lines
 from passmuster.scoring.report import Report
 
 
-def run_of(made: Report) -> dict:
+def run_of(made: Report) -> dict[str, Any]:
     return json.loads(sarif.write(made))["runs"][0]  # type: ignore[no-any-return]
 
 
-def only_result(*violations: object, **fields: object) -> dict:
+def only_result(*violations: object, **fields: object) -> dict[str, Any]:
     (result,) = run_of(report(test_report(*violations), **fields))["results"]  # type: ignore[arg-type]
     return result  # type: ignore[no-any-return]
 
@@ -70,7 +67,7 @@ def test_a_violation_stands_at_its_policy_line_with_the_trace_beside_it() -> Non
         ("<stdin>", "/r", None),
     ],
 )
-def test_where_a_file_lies(file: str, root: str, expected: dict | None) -> None:
+def test_where_a_file_lies(file: str, root: str, expected: dict[str, Any] | None) -> None:
     result = only_result(violation(policy_file=file, policy_line=3), root=root)
     if expected is None:
         assert "locations" not in result
@@ -89,7 +86,7 @@ def test_where_a_file_lies(file: str, root: str, expected: dict | None) -> None:
         ({"level": "block", "waived": "known"}, {"status": "warn"}, "warning"),
     ],
 )
-def test_levels(fields: dict, test_fields: dict, level: str) -> None:
+def test_levels(fields: dict[str, Any], test_fields: dict[str, Any], level: str) -> None:
     (result,) = run_of(report(test_report(violation(**fields), **test_fields)))["results"]
     assert result["level"] == level
 
