@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bench.comparison import ARGUMENTS
+
 __all__ = ["TOOLS", "trace_lines", "write_corpus", "write_suite"]
 
 _VERBS = ("get", "list", "update", "create", "notify")
@@ -115,14 +117,7 @@ def write_corpus(path: Path, megabytes: float, calls: int = 10) -> int:
 
 def write_suite(folder: Path) -> Path:
     """The suite, as JSON so that its own reading does not weigh."""
-    arguments = {
-        "id": {"type": "string", "required": True, "pattern": "^cust_[0-9]{8}$"},
-        "amount": {"type": "number", "min": 0, "max": 500},
-        "count": {"type": "integer", "min": 1, "max": 100},
-        "kind": {"type": "string", "enum": ["standard", "express", "gift"]},
-        "note": {"type": "string", "maxLength": 2000},
-    }
-    policy = {"tools": {tool: {"arguments": arguments} for tool in TOOLS}}
+    policy = {"tools": {tool: {"arguments": ARGUMENTS} for tool in TOOLS}}
     suite = {
         "version": "1",
         "suite": "bench",

@@ -39,7 +39,7 @@ from passmuster.traces import reading
 REPOSITORY = Path(__file__).parent.parent
 PAGES = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *(f"docs/{name}.md" for name in ("README", "suite", "checks", "reports", "cli")),
+    *(f"docs/{name}.md" for name in ("README", "suite", "checks", "traces", "reports", "cli")),
 ]
 FENCE = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIME = re.compile(r'time="[\d.]+"')

@@ -10,9 +10,12 @@ def main() -> None:
 
         print(f"passmuster {__version__}")
         return
-    from passmuster.cli.main import command
+    try:
+        from passmuster.cli.main import command
 
-    command(prog_name="passmuster")
+        command(prog_name="passmuster")
+    except KeyboardInterrupt:  # before the command itself listens for it
+        sys.exit(130)
 
 
 if __name__ == "__main__":

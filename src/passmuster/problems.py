@@ -58,5 +58,7 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     """A trailing hint naming the nearest known word, or nothing."""
     import difflib  # late, for most runs have nothing to mend
 
-    nearest = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)
+    words = list(known)
+    swapped = [word for word in words if sorted(word) == sorted(found)]  # the matcher makes little of swapped letters
+    nearest = difflib.get_close_matches(found, words, n=1, cutoff=0.6) or swapped
     return f"; did you mean '{nearest[0]}'?" if nearest else ""

@@ -6,12 +6,16 @@ from the product.
 
 from __future__ import annotations
 
+import itertools
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.checks.building import Step, call, judge_one, rules, trace
+from tests.checks.building import Step, call, calls, judge_one, rules, trace, write
+
+import passmuster
 
 Rule = dict[str, Any]
 Selector = Any
@@ -29,17 +33,16 @@ arguments: st.SearchStrategy[Any] = st.one_of(
     st.just([1]),
 )
 results = st.sampled_from([{}, {"result": None}, {"result": {"ok": True}}, {"result": {"ok": False}}])
-steps = st.lists(
-    st.builds(
-        lambda tool, given, group, error, result: call(tool, given, group=group, error=error, **result),
-        st.sampled_from(TOOLS),
-        arguments,
-        st.sampled_from([None, None, 1, 2]),
-        st.sampled_from([None, None, "boom"]),
-        results,
-    ),
-    max_size=8,
+any_call = st.builds(
+    lambda tool, given, group, error, result: call(tool, given, group=group, error=error, **result),
+    st.sampled_from(TOOLS),
+    arguments,
+    st.sampled_from([None, None, 1, 2]),
+    st.sampled_from([None, None, "boom"]),
+    results,
 )
+plain_call = st.builds(lambda tool: call(tool, group=None, error=None), st.sampled_from(TOOLS))
+recorded_calls = st.one_of(st.lists(any_call, max_size=8), st.lists(plain_call, max_size=8))
 patterns = st.sampled_from(PATTERNS)
 maps = st.fixed_dictionaries(
     {"tool": st.one_of(patterns, st.lists(patterns, min_size=1, max_size=2))},
@@ -217,12 +220,53 @@ def expected(rule: Rule, calls: list[Step]) -> tuple[bool, bool]:
     raise AssertionError(rule)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(any_rule, min_size=1, max_size=6), st.lists(steps, min_size=1, max_size=3))
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(any_rule, min_size=1, max_size=6), st.lists(recorded_calls, min_size=1, max_size=3))
 def test_rules_mean_what_their_plainest_reading_says(written: list[Rule], recorded: list[list[Step]]) -> None:
-    for calls in recorded:
-        test = judge_one(rules(*written), trace(calls))
-        plain = [expected(rule, calls) for rule in written]
+    for steps in recorded:
+        test = judge_one(rules(*written), trace(steps))
+        plain = [expected(rule, steps) for rule in written]
         assert [(bool(rule.exercised_on), rule.status == "pass") for rule in test.rules] == plain
         assert (test.status == "fail") == (not all(holds for _, holds in plain))
         assert test.exercised == any(exercised for exercised, _ in plain)
+
+
+# ── Every short trace ───────────────────────────────────────────────────────────────────────────────────────
+
+SINGLE: list[Selector] = ["a", "b", "[bc]", ["a", "b"]]
+PAIRS = list(itertools.product(SINGLE, SINGLE))
+SIMPLE: list[Rule] = [
+    *({"type": "require", "tool": one} for one in SINGLE),
+    *({"type": "blocklist", "tools": one} for one in SINGLE),
+    *({"type": "allowlist", "tools": one} for one in SINGLE),
+    *({"type": "eventually", "tool": one} for one in SINGLE),
+    *({"type": "eventually", "tool": one, "within": 2} for one in SINGLE),
+    *({"type": "count", "tool": one, "max": 1} for one in SINGLE),
+    *({"type": "count", "tool": one, "min": 2} for one in SINGLE),
+    *({"type": "count", "tool": one, "min": 1, "max": 1} for one in SINGLE),
+    *({"type": "count", "tool": one, "exactly": 2} for one in SINGLE),
+    *({"type": "before", "first": one, "then": other} for one, other in PAIRS),
+    *({"type": "immediately_before", "first": one, "then": other} for one, other in PAIRS),
+    *({"type": "after", "trigger": one, "then": other} for one, other in PAIRS),
+    *({"type": "after", "trigger": one, "then": other, "within": 1} for one, other in PAIRS),
+    *({"type": "never_after", "trigger": one, "forbidden": other} for one, other in PAIRS),
+    *({"type": "sequence", "tools": [one, other], "strict": True} for one, other in PAIRS),
+    *({"type": "sequence", "tools": [one, other], "strict": False} for one, other in PAIRS),
+    *({"type": "sequence", "tools": ["a", one, "a"], "strict": strict} for one in SINGLE for strict in (True, False)),
+]
+SHORT = [
+    *("".join(word) for length in range(5) for word in itertools.product(["a ", "b ", "c "], repeat=length)),
+    *("".join(word) for length in (1, 2, 3) for word in itertools.product(["a ", "b ", "a! ", "b! "], repeat=length)),
+    *(f"({one} {two}) {last}" for one, two, last in itertools.product("abc", ["a", "b", "b!"], ["", "a", "b"])),
+    *(f"{first} ({one} {two})" for first, one, two in itertools.product("abc", ["a", "b", "b!"], "abc")),
+]
+
+
+def test_rules_mean_what_their_plainest_reading_says_on_every_short_trace(tmp_path: Path) -> None:
+    recorded = [calls(short) for short in SHORT]
+    path, source = write(tmp_path, rules(*SIMPLE), [trace(steps) for steps in recorded])
+    suite = passmuster.load_suite(path)
+    for short, steps, one in zip(SHORT, recorded, passmuster.read_traces(source), strict=True):
+        (test,) = passmuster.evaluate(suite, [one]).tests
+        for rule, found in zip(SIMPLE, test.rules, strict=True):
+            assert (bool(found.exercised_on), found.status == "pass") == expected(rule, steps), (rule, short)

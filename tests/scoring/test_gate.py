@@ -86,8 +86,8 @@ def test_single_rules_that_never_fired_are_listed_and_fail_a_strict_run() -> Non
     report = judge(suite, [trace("a")])
     assert (report.verdict, [rule.exercised_on for rule in report.tests[0].rules]) == ("pass", [1, 0])
     strict = judge(suite, [trace("a")], strict=True)
-    assert lines(strict) == [("test", "t", "blocking", "pass"), ("vacuous", "t:1", "blocking", "fail")]
-    assert "the rule before on line 1 was never exercised" in strict.gate[1].message
+    assert lines(strict) == [("test", "t", "blocking", "pass"), ("vacuous", "t.rules[1]", "blocking", "fail")]
+    assert "the rule 'before' on line 1 was never exercised" in strict.gate[1].message
     assert strict.exit_code == 1
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.traces.building import call, lines, read, read_past, refusal, result, tools, trace, write
+
+from passmuster.problems import TraceError
 
 TWO = (trace(call("a", id=1), result(id=1, result="ü"), query="日本"), trace(call("b"), call("c")))
 EVENTS = (call("a", trace_id="1"), call("b", trace_id="2"), call("c", trace_id="2"))
@@ -135,3 +141,55 @@ def test_members_of_a_gzip_file_follow_each_other(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl.gz"
     path.write_bytes(gzip.compress(lines(TWO[0])) + gzip.compress(lines(TWO[1])))
     assert len(read(path)) == 2
+
+
+pieces = st.sampled_from(
+    [
+        b'{"steps": [',
+        b'{"type": "tool_call", "tool": "a"}',
+        b"]}",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b"\n",
+        b"\r",
+        b'"',
+        b"\\",
+        b"\\ud83d",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"\xc3\xbc",
+        b"NaN",
+        b"1e999",
+        b"9" * 5000,
+        b"null",
+        b'"answer": ""',
+        b"\x00",
+    ]
+)
+
+
+@settings(max_examples=300)
+@given(
+    st.binary(max_size=40) | st.lists(pieces, max_size=12).map(b"".join), st.sampled_from(["t.jsonl", "t.json", "t"])
+)
+def test_any_bytes_are_read_or_refused(data: bytes, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(Path(folder) / name, data)
+        with contextlib.suppress(TraceError):
+            read(path)
+        with contextlib.suppress(TraceError):
+            read_past(path)
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=200), st.integers(0, 60))
+def test_any_bytes_in_a_gzip_file(data: bytes, place: int) -> None:
+    packed = gzip.compress(lines(*TWO))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.jsonl.gz"
+        path.write_bytes(packed[:place] + data + packed[place + len(data) :])
+        with contextlib.suppress(TraceError):
+            read_past(path)

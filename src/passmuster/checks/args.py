@@ -6,7 +6,6 @@ nobody knows is counted, and with `strict` is a violation. All violations of a c
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any, cast
@@ -14,6 +13,7 @@ from typing import Any, cast
 from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
 from msgspec import Struct
 
+from passmuster.checks.argument_words import in_words
 from passmuster.checks.outcome import Level, Outcome, Violation
 from passmuster.checks.spec import Check, CheckSpec
 from passmuster.checks.view import ToolIndex, View
@@ -31,8 +31,8 @@ keys = ("policy", "tool", "constraints", "tools", "strict")
 _REMEMBERED = 10_000
 
 
-class PatternLimit(Exception):
-    """A policy's pattern ran into its backtracking limit: the check broke, the value was not judged."""
+class Unjudged(Exception):
+    """The check broke and the value was not judged: a pattern ran into its limit, or arguments nest too deep."""
 
 
 class Governed(Struct, frozen=True):
@@ -55,10 +55,13 @@ class ArgsValid(CheckSpec, frozen=True):
 
         def check(view: View) -> Outcome:
             names = view.names
-            results = [
-                is_valid(call.arguments)
-                for is_valid, call in zip(map(governing.__getitem__, names), view.calls, strict=True)
-            ]
+            try:
+                results = [
+                    is_valid(call.arguments)
+                    for is_valid, call in zip(map(governing.__getitem__, names), view.calls, strict=True)
+                ]
+            except ValueError as error:  # the validator refuses what nests too deep
+                raise Unjudged(f"the arguments of a call cannot be checked: {error}") from error
             if False not in results and not self.tools:
                 return Outcome("pass", bool(names), checked=len(names))
             return self._look_closer(view, governing, results)
@@ -151,7 +154,7 @@ def _violations(view: View, call: int, governed: Governed, file: str) -> list[Vi
     found: list[Violation] = []
     for error in governed.validator.iter_errors(arguments):
         if isinstance(error.kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
-            raise PatternLimit(_limit_message(view.names[call], error, governed))
+            raise Unjudged(_limit_message(view.names[call], error, governed))
         found += [_violation(view, call, governed, file, error, extra) for extra in _unexpected(error)]
     return found
 
@@ -190,7 +193,7 @@ def _violation(
     else:
         value = _found(view.calls[call].arguments, path)
     anchor = _anchor(governed.policy, schema_path) or Anchor(file, governed.policy.line, "type: object")
-    sentence, advice = _words(kind, value, anchor)
+    sentence, advice = in_words(kind, value, anchor)
     return view.violation(
         call,
         level=cast("Level", anchor.level),
@@ -238,65 +241,6 @@ def _dotted(path: list[str | int]) -> str:
         else:
             text += f'["{step}"]'
     return text
-
-
-_KINDS: dict[str, tuple[str, str]] = {
-    "maximum": ("Value exceeds maximum", "Keep the value within {constraint}."),
-    "minimum": ("Value is below minimum", "Keep the value within {constraint}."),
-    "exclusiveMaximum": ("Value is not below the exclusive maximum", "Keep the value within {constraint}."),
-    "exclusiveMinimum": ("Value is not above the exclusive minimum", "Keep the value within {constraint}."),
-    "multipleOf": ("Value is not a multiple", "Round the value to fit {constraint}."),
-    "required": ("Required argument is missing", "Have the agent always pass this argument."),
-    "pattern": ("Value does not match the pattern", "Pass a value in the form the pattern asks for."),
-    "format": ("Value is not in the format", "Pass a value in this format."),
-    "enum": ("Value is not one of those allowed", "Pass one of the listed values."),
-    "const": ("Value is not the one allowed", "Pass exactly this value."),
-    "minLength": ("Value is too short", "Pass a longer text."),
-    "maxLength": ("Value is too long", "Shorten the text."),
-    "minItems": ("List has too few items", "Pass more items."),
-    "maxItems": ("List has too many items", "Pass fewer items."),
-    "uniqueItems": ("List repeats an item", "Pass each item once."),
-    "additionalProperties": ("Argument is not allowed", "Drop the argument, or add it to the policy."),
-    "unevaluatedProperties": ("Argument is not allowed", "Drop the argument, or add it to the policy."),
-}
-
-
-def _words(kind: ValidationErrorKind, value: Any, anchor: Anchor) -> tuple[str, str]:
-    """What is wrong, and what to do about it. The value itself is not repeated: it may have to be hidden."""
-    if _beyond_double(value):
-        return "Number is beyond what a double can hold", "Pass a number of ordinary size."
-    if isinstance(kind, ValidationErrorKind.Type):
-        return f"Expected {' or '.join(kind.types)}, found {_type_of(value)}", "Pass a value of the expected type."
-    word = str(kind.name)
-    sentence, advice = _KINDS.get(word, ("Value breaks the schema", "Pass a value that the schema allows."))
-    return sentence, advice.format(constraint=anchor.constraint)
-
-
-def _beyond_double(value: Any) -> bool:
-    if isinstance(value, float):
-        return not math.isfinite(value)
-    if isinstance(value, int):
-        try:
-            float(value)
-        except OverflowError:
-            return True
-    return False
-
-
-def _type_of(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case str():
-            return "string"
-        case int() | float():
-            return "number"
-        case list():
-            return "array"
-        case _:
-            return "object"
 
 
 def read(context: CheckContext, node: Mapping, at: str) -> ArgsValid | None:

@@ -12,7 +12,7 @@ from typing import Any
 from passmuster.suite import matchers as m
 from passmuster.suite.globs import glob_matcher
 
-__all__ = ["MISSING", "Fits", "compile_args", "compile_matcher", "equal", "search_within_limit"]
+__all__ = ["MISSING", "Fits", "compile_args", "compile_matcher", "equal", "follow", "path_of", "search_within_limit"]
 
 Fits = Callable[[Any], bool]
 REGEX_SECONDS = 1.0
@@ -32,7 +32,7 @@ def compile_matcher(matcher: m.Matcher) -> Fits:
     """The function that decides whether a value fits."""
     match matcher:
         case m.Equal(value):
-            return lambda found: found is not MISSING and equal(found, value)
+            return _equals(value)
         case m.Keys(keys):
             return _keys({key: compile_matcher(inner) for key, inner in keys.items()})
         case m.Items(items):
@@ -80,11 +80,11 @@ def compile_args(args: dict[str, m.Matcher]) -> Fits:
 
     Arguments that are no map have no argument of any name: `$absent` fits them, a value does not.
     """
-    fits = [(key, _path(key), compile_matcher(matcher)) for key, matcher in args.items()]
+    fits = [(key, path_of(key), compile_matcher(matcher)) for key, matcher in args.items()]
 
     def decide(found: Any) -> bool:
         named = found if isinstance(found, dict) else {}
-        return all(fit(named[key] if key in named else _follow(named, path)) for key, path, fit in fits)
+        return all(fit(named[key] if key in named else follow(named, path)) for key, path, fit in fits)
 
     return decide
 
@@ -92,11 +92,11 @@ def compile_args(args: dict[str, m.Matcher]) -> Fits:
 _STEP = re.compile(r"\[(\d+)\]|([^.\[]+)")
 
 
-def _path(key: str) -> list[str | int]:
+def path_of(key: str) -> list[str | int]:
     return [int(index) if index else name for index, name in _STEP.findall(key)]
 
 
-def _follow(value: Any, path: list[str | int]) -> Any:
+def follow(value: Any, path: list[str | int]) -> Any:
     for step in path:
         if isinstance(value, dict) and str(step) in value:
             value = value[str(step)]
@@ -116,6 +116,17 @@ def equal(a: Any, b: Any) -> bool:
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(equal, a, b))
     return bool(a == b)
+
+
+def _equals(value: Any) -> Fits:
+    """As `equal` to a value that is known, so that the usual ones are one comparison."""
+    if isinstance(value, str):
+        return lambda found: bool(found == value)
+    if value is None or isinstance(value, bool):
+        return lambda found: found is value
+    if isinstance(value, int | float):
+        return lambda found: type(found) is not bool and bool(found == value)
+    return lambda found: found is not MISSING and equal(found, value)
 
 
 def _keys(fits: dict[str, Fits]) -> Fits:

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 
 from msgspec.structs import replace
 
-from passmuster.checks.args import PatternLimit
+from passmuster.checks.args import Unjudged
 from passmuster.checks.outcome import Outcome
 from passmuster.checks.spec import spec_of
 from passmuster.checks.view import View, Viewer
@@ -103,7 +103,7 @@ class _PlannedTest:
         """The outcome as it counts, and the waivers used. A check that breaks is an outcome too."""
         try:
             outcome = self._check(view)
-        except (PatternLimit, TimeoutError) as error:
+        except (Unjudged, TimeoutError) as error:
             outcome = Outcome("error", True, message=str(error) or "a pattern took longer than a second")
         except Exception:
             import traceback

@@ -133,18 +133,24 @@ class TestTally(Struct):
             self.exercised += 1
         rules = outcome.rules_exercised
         if rules:
-            self.rule_sets[rules] = self.rule_sets.get(rules, 0) + 1
+            if rules in self.rule_sets:
+                self.rule_sets[rules] += 1
+            else:
+                self._add_rule_set(rules)
         status = outcome.status
         self.statuses[status] = self.statuses.get(status, 0) + 1
         if status != "pass" or outcome.violations or outcome.stats or outcome.score is not None:
             self._add_rest(trace, outcome)
 
+    def _add_rule_set(self, rules: int) -> None:
+        if len(self.rule_sets) >= _RULE_SETS:
+            self.settle()
+        self.rule_sets[rules] = 1
+
     def _add_rest(self, trace: Trace, outcome: Outcome) -> None:
         """What most outcomes do not have."""
         for rule, times in enumerate(self.violated):
             self.violated[rule] = times + (outcome.rules_violated >> rule & 1)
-        if len(self.rule_sets) > _RULE_SETS:
-            self.settle()
         if outcome.stats:
             add_stats(self.stats, outcome.stats)
         if outcome.score is not None:

@@ -1,0 +1,23 @@
+"""What a run is asked, besides the suite, that can change its verdict."""
+
+from __future__ import annotations
+
+import datetime
+
+from msgspec import Struct
+
+__all__ = ["Settings"]
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """The options of a run that can change its verdict."""
+
+    today: datetime.date
+    strict: bool = False
+    only: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    skip_bad_lines: bool = False
+
+    @property
+    def partial(self) -> bool:
+        return bool(self.only or self.tags)
