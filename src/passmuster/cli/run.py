@@ -57,6 +57,7 @@ class _Workers(click.ParamType["int | None"]):
 @click.option(
     "--report", "reports", multiple=True, metavar="FORMAT=PATH", help="console, json, junit or sarif; - prints."
 )
+@click.option("--baseline", metavar="PATH", help="Recorded runs to compare with: a file or folder of golden traces.")
 @click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
 @click.option("--strict", is_flag=True, help="A warning fails the gate.")
@@ -72,6 +73,7 @@ def command(
     suites: tuple[str, ...],
     traces: tuple[str, ...],
     reports: tuple[str, ...],
+    baseline: str | None,
     only: tuple[str, ...],
     tags: tuple[str, ...],
     strict: bool,
@@ -89,7 +91,14 @@ def command(
     """
     codes: list[int] = []
     try:
-        settings = Settings(today=_day(today), strict=strict, only=only, tags=tags, skip_bad_lines=skip_bad_lines)
+        settings = Settings(
+            today=_day(today),
+            strict=strict,
+            only=only,
+            tags=tags,
+            skip_bad_lines=skip_bad_lines,
+            baseline=baseline,
+        )
         wanted = _destinations(reports, len(suites))
     except UsageError as error:
         _complain(error.problems)
@@ -111,6 +120,7 @@ def command(
                         settings,
                         workers=worker_count(workers, sources),
                         plugins=not no_plugins,
+                        baseline=find_sources([baseline], Path.cwd(), suite.root) if baseline else (),
                         progress=progress,
                     )
                 codes.append(_deliver(report, suite, destinations, quiet, make_folders=not wanted))

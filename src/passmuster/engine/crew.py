@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
+from passmuster.checks.golden import Golden
 from passmuster.engine.messages import Counted, Finish, Judge, Refused, Setup, Tallied, receive_answer, send
 from passmuster.engine.parts import Part
 from passmuster.engine.run import Progress
@@ -45,7 +46,13 @@ class _Worker:
 
 
 def judge_parts(
-    suite: Suite, settings: Settings, parts: Sequence[Part], workers: int, plugins: bool, progress: Progress
+    suite: Suite,
+    settings: Settings,
+    golden: dict[str, Golden],
+    parts: Sequence[Part],
+    workers: int,
+    plugins: bool,
+    progress: Progress,
 ) -> Tally:
     """One tally of all parts, by so many processes."""
     setup = Setup(
@@ -54,6 +61,7 @@ def judge_parts(
         documents=suite.documents,
         plugins=plugins,
         settings=settings,
+        golden=golden,
         search_path=sys.path,
     )
     with _crew(setup, min(workers, len(parts))) as crew:

@@ -7,6 +7,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
+from passmuster.checks.golden import Golden
 from passmuster.engine.parts import Part
 from passmuster.problems import Problem
 from passmuster.scoring.tally import Tally
@@ -36,6 +37,7 @@ class Setup(Struct, frozen=True, tag=True):
     """The suite and its policies as the parent read them, so that both judge by the same words."""
     plugins: bool
     settings: Settings
+    golden: dict[str, Golden]
     search_path: list[str]
 
 

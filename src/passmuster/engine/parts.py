@@ -15,7 +15,7 @@ __all__ = ["Part", "cut", "worker_count"]
 
 _ALONE = 32_000_000
 """Bytes of input below which one process is fastest."""
-_SMALLEST, _LARGEST = 4 << 20, 64 << 20
+_SMALLEST, _LARGEST = 4 << 20, 16 << 20
 
 
 class Part(Struct, frozen=True):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable, Mapping
+from functools import partial
 from time import perf_counter_ns
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from passmuster.checks.args import Unjudged
+from passmuster.checks.golden import Golden, golden_of
 from passmuster.checks.outcome import Outcome
 from passmuster.checks.spec import spec_of
 from passmuster.checks.view import View, Viewer
@@ -18,16 +22,20 @@ from passmuster.suite.globs import glob_matcher
 from passmuster.suite.model import Scenario, Suite, Test
 from passmuster.traces.model import Trace
 
+if TYPE_CHECKING:
+    from passmuster.checks.scenario import ScenarioCheck
+
 __all__ = ["Plan", "compile_suite", "select"]
 
 
 class Plan:
     """The checks of a suite, ready to judge traces."""
 
-    def __init__(self, suite: Suite, today: datetime.date) -> None:
+    def __init__(self, suite: Suite, today: datetime.date, golden: Mapping[str, Golden] | None = None) -> None:
         self.suite = suite
         self._viewer = Viewer(suite.failed_when)
         self._tests = [_PlannedTest(index, test, suite, self._viewer, today) for index, test in enumerate(suite.tests)]
+        self._checks = _scenario_checks(suite, golden or {}, self._viewer)
         self._scenarios = {scenario.id: scenario for scenario in suite.scenarios}
         self._by_query: dict[str, list[Scenario]] = {}
         for scenario in suite.scenarios:
@@ -46,6 +54,11 @@ class Plan:
         """Everything the suite has to say about one trace."""
         scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)
         view = self._viewer.view(trace)
+        seen, explain = None, None
+        check = self._checks.get(scenario.id) if scenario else None
+        if check is not None:
+            seen = check.look(view)
+            explain = partial(check.explain, view, seen)
         results: list[TestResult] = []
         started = perf_counter_ns()
         for test in self._tests:
@@ -55,7 +68,16 @@ class Plan:
             ended = perf_counter_ns()
             results.append(TestResult(test.index, outcome, waivers, ended - started))
             started = ended
-        return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous)
+        return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous, seen, explain)
+
+    def golden(self, traces: Iterable[Trace]) -> dict[str, Golden]:
+        """What recorded runs show, per scenario."""
+        runs: dict[str, list[Trace]] = {}
+        for trace in traces:
+            scenario, _, _ = self._scenario_of(trace)
+            if scenario is not None:
+                runs.setdefault(scenario.id, []).append(trace)
+        return {id_: golden_of(recorded) for id_, recorded in runs.items()}
 
     def _scenario_of(self, trace: Trace) -> tuple[Scenario | None, str | None, str | None]:
         """The scenario a trace belongs to, or the id nobody knows, or the query that several scenarios share."""
@@ -68,6 +90,17 @@ class Plan:
         if len(matches) > 1:
             return None, None, " / ".join(scenario.id for scenario in matches)
         return matches[0] if matches else None, None, None
+
+
+def _scenario_checks(suite: Suite, golden: Mapping[str, Golden], viewer: Viewer) -> dict[str, ScenarioCheck]:
+    stating = [scenario for scenario in suite.scenarios if scenario.states_something]
+    if not stating:
+        return {}
+    from passmuster.checks.scenario import ScenarioCheck  # late, for suites of tests alone do without
+
+    return {
+        one.id: ScenarioCheck(one, suite.tightened, suite.effects, golden.get(one.id), viewer.tools) for one in stating
+    }
 
 
 def _zeros(rules: int) -> tuple[list[int], list[int]]:
@@ -114,9 +147,9 @@ class _PlannedTest:
         return outcome, ()
 
 
-def compile_suite(suite: Suite, today: datetime.date) -> Plan:
-    """The plan for a suite."""
-    return Plan(suite, today)
+def compile_suite(suite: Suite, today: datetime.date, golden: Mapping[str, Golden] | None = None) -> Plan:
+    """The plan for a suite; `golden` is what was recorded before, per scenario."""
+    return Plan(suite, today, golden)
 
 
 def select(suite: Suite, only: tuple[str, ...], tags: tuple[str, ...]) -> Suite:

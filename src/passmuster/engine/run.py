@@ -10,9 +10,10 @@ from time import perf_counter_ns
 
 from msgspec.structs import replace
 
+from passmuster.checks.golden import Golden
 from passmuster.engine.parts import Part, cut
 from passmuster.engine.plan import Plan, compile_suite, select
-from passmuster.problems import Problem, TraceError
+from passmuster.problems import Problem, TraceError, UsageError
 from passmuster.scoring.report import Report
 from passmuster.scoring.tally import PartRead, Tally
 from passmuster.scoring.verdict import Settings, conclude
@@ -49,22 +50,35 @@ def judge(
     *,
     workers: int = 1,
     plugins: bool = True,
+    baseline: Sequence[Source] = (),
     progress: Progress = lambda part, offset: None,
 ) -> Report:
     """The verdict of a suite on trace files, the same for any number of workers."""
     started = perf_counter_ns()
     chosen = select(suite, settings.only, settings.tags)
+    golden = _golden(chosen, baseline, settings)
     parts = cut(sources, workers)
     if min(workers, len(parts)) > 1:
         from passmuster.engine.crew import judge_parts
 
-        tally = judge_parts(suite, settings, parts, workers, plugins, progress)
+        tally = judge_parts(suite, settings, golden, parts, workers, plugins, progress)
     else:
-        plan = compile_suite(chosen, settings.today)
+        plan = compile_suite(chosen, settings.today, golden)
         tally = plan.tally()
         for part in parts:
             count_part(plan, tally, part, settings.skip_bad_lines, progress)
     return _report(chosen, tally, settings, started)
+
+
+def _golden(suite: Suite, baseline: Sequence[Source], settings: Settings) -> dict[str, Golden]:
+    """What the baseline's traces show, per scenario. Traces that fit none of them are no baseline for this suite."""
+    if not baseline:
+        return {}
+    plan = compile_suite(suite, settings.today)
+    golden = plan.golden(trace for source in baseline for trace in read_source(source, BadLines(source, skip=False)))
+    if not golden:
+        raise UsageError(Problem("no trace of the baseline belongs to a scenario of the suite", suite.file))
+    return golden
 
 
 def count_part(

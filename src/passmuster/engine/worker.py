@@ -26,7 +26,7 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     sys.path[:] = setup.search_path
     settings = setup.settings
     suite = load_suite(setup.suite, root=setup.root, plugins=setup.plugins, documents=setup.documents)
-    plan = compile_suite(select(suite, settings.only, settings.tags), settings.today)
+    plan = compile_suite(select(suite, settings.only, settings.tags), settings.today, setup.golden)
     tally = plan.tally()
     while (order := receive_order(orders)) is not None:
         if not isinstance(order, Judge):

@@ -28,7 +28,7 @@ def gate_lines(
     gate = [
         *_test_lines(suite, tests),
         *(_idle_rule_lines(suite, tests) if settings.strict else ()),
-        *_scenario_lines(suite, chosen, scenarios),
+        *_scenario_lines(suite, chosen, scenarios, tally),
         *([] if settings.partial else _input_lines(suite, tally, settings)),
     ]
     return [_tightened(line) for line in gate] if settings.strict else gate
@@ -98,22 +98,27 @@ def _test_message(test: TestReport) -> str:
     return text
 
 
-def _scenario_lines(suite: Suite, scenarios: list[Scenario], reports: list[ScenarioReport]) -> Iterator[GateLine]:
+def _scenario_lines(
+    suite: Suite, scenarios: list[Scenario], reports: list[ScenarioReport], tally: Tally
+) -> Iterator[GateLine]:
     named = {id_ for test in suite.tests for id_ in test.scenarios or ()}
     tagged = {tag for test in suite.tests for tag in test.tags or ()}
     for scenario, report in zip(scenarios, reports, strict=True):
         status: Literal["pass", "fail", "error"] = "pass"
+        level: Literal["blocking", "warning"] = "blocking"
         message = f"{_many(report.runs, 'run')}"
         if report.status == "missing":
             status, message = "fail", "no trace belongs to this scenario: it never ran"
         elif report.status == "error":
             status, message = "error", f"did not finish: {_fault(report, 'error')}"
         elif report.status == "fail":
-            status, message = "fail", f"the agent failed: {_fault(report, 'fail')}"
+            status, message = "fail", _why(report, "fail") or f"the agent failed: {_fault(report, 'fail')}"
+        elif report.status in ("warn", "skip"):
+            status, level, message = "fail", "warning", _why(report, report.status)
         yield GateLine(
             kind="scenario",
             id=report.id,
-            level="blocking",
+            level=level,
             status=status,
             message=message,
             actual=report.status,
@@ -121,9 +126,27 @@ def _scenario_lines(suite: Suite, scenarios: list[Scenario], reports: list[Scena
             file=suite.file,
             line=report.line,
         )
+        skipped = tally.scenarios[report.id].skipped
+        if skipped and report.status != "skip":
+            message = f"checks were skipped on {skipped} of {_many(report.runs, 'run')}: {_why(report, 'skip')}"
+            yield GateLine("vacuous", report.id, "warning", "fail", message, file=suite.file, line=report.line)
+        if scenario.states_something:
+            continue
         if report.id not in named and not tagged & set(scenario.tags):
             message = "asks nothing: it states no expectation, and no test names it"
             yield GateLine("vacuous", report.id, "warning", "fail", message, file=suite.file, line=report.line)
+
+
+def _why(report: ScenarioReport, status: str) -> str:
+    """The checks of the run shown that ended so, each with its reason; a check that broke is a failure too."""
+    wanted = (status, "error") if status == "fail" else (status,)
+    told = [
+        f"{check['name']}: {check['message']}"
+        for layer in report.layers.values()
+        for check in layer["checks"]
+        if check["status"] in wanted
+    ]
+    return "; ".join(told)
 
 
 def _fault(report: ScenarioReport, status: str) -> str:

@@ -17,6 +17,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     only: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     skip_bad_lines: bool = False
+    baseline: str | None = None
 
     @property
     def partial(self) -> bool:

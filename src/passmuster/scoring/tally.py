@@ -6,13 +6,14 @@ the first K by (file, offset, call, rule) are kept beside their exact number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from passmuster.checks.outcome import Outcome, Status, Violation
+from passmuster.checks.layer import LayerReport, ScenarioSeen
+from passmuster.checks.outcome import Outcome, Status, Violation, worst
 from passmuster.scoring.bounds import bounded
 from passmuster.scoring.stats import Stat, Sum, add_stats, count, merge_stats
 from passmuster.traces.locate import PartLines, Spot, spot_of_call, spot_of_trace
@@ -26,6 +27,7 @@ __all__ = [
     "PartRead",
     "Run",
     "ScenarioTally",
+    "Shown",
     "Tally",
     "TestResult",
     "TestTally",
@@ -62,6 +64,10 @@ class Evaluation(Struct, frozen=True):
     unknown_scenario: str | None = None
     """The scenario id the trace states, where the suite has none such."""
     ambiguous_query: str | None = None
+    seen: ScenarioSeen | None = None
+    """What the scenario's layers made of it."""
+    explain: Callable[[], dict[str, LayerReport]] | None = None
+    """The same in words; asked for only where a report will show it."""
 
 
 class Found(Struct, frozen=True, order=True):
@@ -91,6 +97,14 @@ class Run(Struct, frozen=True):
     trace_id: str | None
     status: Status
     message: str | None = None
+
+
+class Shown(Struct, frozen=True):
+    """The run of a scenario that a report shows."""
+
+    status: Status
+    spot: Spot
+    layers: dict[str, LayerReport]
 
 
 class PartRead(Struct, frozen=True, order=True):
@@ -230,10 +244,17 @@ class ScenarioTally(Struct):
     runs: int = 0
     statuses: dict[Status, int] = field(default_factory=dict)
     kept: list[Run] = field(default_factory=list)
+    skipped: int = 0
+    """Runs on which some check could not be decided."""
+    shown: Shown | None = None
+    """The layers of the worst run, the first of several."""
 
-    def add(self, run: Run) -> None:
+    def add(self, run: Run, evaluation: Evaluation) -> None:
         self.runs += 1
         self.statuses[run.status] = self.statuses.get(run.status, 0) + 1
+        self.skipped += evaluation.seen is not None and evaluation.seen.skipped
+        if evaluation.explain is not None and _is_worse(run.status, run.spot, self.shown):
+            self.shown = Shown(run.status, run.spot, evaluation.explain())
         self.kept.append(run)
         if len(self.kept) >= 2 * RUNS:
             self._cut()
@@ -247,7 +268,16 @@ class ScenarioTally(Struct):
         for status, number in other.statuses.items():
             self.statuses[status] = self.statuses.get(status, 0) + number
         self.kept += other.kept
+        self.skipped += other.skipped
+        if other.shown is not None and _is_worse(other.shown.status, other.shown.spot, self.shown):
+            self.shown = other.shown
         self._cut()
+
+
+def _is_worse(status: Status, spot: Spot, shown: Shown | None) -> bool:
+    if shown is None or status == shown.status:
+        return shown is None or spot < shown.spot
+    return worst(status, shown.status) == status
 
 
 class Tally(Struct):
@@ -276,10 +306,12 @@ class Tally(Struct):
                 self.waivers_used[waiver] += 1
         fault = trace.error
         if evaluation.scenario is not None:
-            status: Status = "pass" if fault is None else "error" if fault.kind == "infra" else "fail"
+            status: Status = evaluation.seen.status if evaluation.seen else "pass"
+            if fault is not None:
+                status = "error" if fault.kind == "infra" else "fail"
             message = None if fault is None else bounded(fault.message)
             run = Run(spot_of_trace(trace), bounded(trace.trace_id), status, message)
-            self.scenarios[evaluation.scenario].add(run)
+            self.scenarios[evaluation.scenario].add(run, evaluation)
             return
         self.unmatched += bool(self.scenarios)
         self.stray_faults += fault is not None

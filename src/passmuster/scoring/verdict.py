@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from passmuster._version import __version__
@@ -64,6 +65,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "only": list(settings.only),
         "tag": list(settings.tags),
         "skip_bad_lines": settings.skip_bad_lines,
+        "baseline": settings.baseline,
         "today": settings.today.isoformat(),
     }
 
@@ -141,10 +143,10 @@ def _refuse_idle_tags(suite: Suite, tests: list[TestReport]) -> None:
 def _scenario_report(
     suite: Suite, scenario: Scenario, tally: ScenarioTally, lines: Mapping[Spot, int]
 ) -> ScenarioReport:
-    status: Status = "missing" if not tally.runs else "pass"
+    status: Status = "skip" if tally.runs else "missing"
     for one in tally.statuses:
         status = worst(status, one)
-    score = {"missing": None, "pass": 1.0}.get(status, 0.0)
+    score = {"missing": None, "skip": None, "pass": 1.0, "warn": 1.0}.get(status, 0.0)
     return ScenarioReport(
         id=scenario.id,
         category=scenario.category,
@@ -152,13 +154,13 @@ def _scenario_report(
         score=score,
         weight=1.0,
         runs=tally.runs,
-        layers={},
+        layers=to_builtins(tally.shown.layers) if tally.shown else {},
         behaviors=Behaviors(),
         attempts=[
             Attempt(
                 run.trace_id or _name(run.spot, lines) or "",
                 run.status,
-                1.0 if run.status == "pass" else 0.0,
+                1.0 if run.status in ("pass", "warn") else 0.0,
                 run.message,
             )
             for run in tally.kept

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from collections.abc import Mapping as MappingOf
 from functools import cached_property
 from pathlib import Path
 
@@ -10,13 +11,13 @@ from passmuster.problems import SuiteError
 from passmuster.suite.discovery import display
 from passmuster.suite.files import Shelf
 from passmuster.suite.model import CheckKind
-from passmuster.suite.nodes import Node
+from passmuster.suite.nodes import Mapping, Node
 from passmuster.suite.policy import Policy, read_policy
 from passmuster.suite.reading import Reader
 
 __all__ = ["Context", "FindKinds"]
 
-FindKinds = Callable[[Path, list[tuple[str, Node]], Reader], Mapping[str, CheckKind]]
+FindKinds = Callable[[Path, list[tuple[str, Node]], Reader], MappingOf[str, CheckKind]]
 """Tells the kinds of check a suite can name, given its folder and the plugins it lists."""
 
 
@@ -26,11 +27,12 @@ class Context:
     def __init__(self, reader: Reader, folder: Path, root: Path, find_kinds: FindKinds, shelf: Shelf) -> None:
         self.reader, self.folder, self.root, self._shelf = reader, folder, root, shelf
         self.plugins: list[tuple[str, Node]] = []
+        self.defaults: Mapping | None = None
         self._find_kinds = find_kinds
         self._policies: dict[Path, Policy | None] = {}
 
     @cached_property
-    def kinds(self) -> Mapping[str, CheckKind]:
+    def kinds(self) -> MappingOf[str, CheckKind]:
         """The kinds of check by the name that `metric:` gives them; asked for once `plugins:` is read."""
         return self._find_kinds(self.folder, self.plugins, self.reader)
 

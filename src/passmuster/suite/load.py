@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from passmuster.problems import SuiteError
+from passmuster.problems import Problem, SuiteError
 from passmuster.suite import scenarios, tests, top_keys, waivers
 from passmuster.suite.context import Context, FindKinds
 from passmuster.suite.discovery import display, find_root, find_suite
@@ -32,7 +32,11 @@ KEYS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
     "agent": top_keys.read_agent,
     "traces": top_keys.read_traces,
     "plugins": top_keys.read_plugins,
+    "defaults": scenarios.read_defaults,
     "scenarios": scenarios.read_scenarios,
+    "queries": scenarios.read_queries,
+    "effects": top_keys.read_effects,
+    "layers": top_keys.read_layers,
     "tests": tests.read_tests,
     "waivers": waivers.read_waivers,
     "failed_when": top_keys.read_failed_when,
@@ -40,7 +44,7 @@ KEYS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
     "output": top_keys.read_output,
 }
 KEYS_LATER = (
-    *("queries", "defaults", "behaviors", "effects", "layers", "classification", "judge_config"),
+    *("behaviors", "classification", "judge_config"),
     *("thresholds", "weights", "required_scenarios", "optional_scenarios", "pass_criteria", "composite"),
     *("latency_budget_ms", "repeat_policy", "baseline"),
 )
@@ -78,6 +82,20 @@ def _read(context: Context, node: Node, path: Path, sha256: str) -> Suite:
         value = top.get(key)
         if value is not None:
             suite = read(context, suite, value)
-    if isinstance(node, Mapping) and not suite.tests and not reader.problems:
+    if not (suite.effects.write or suite.effects.irreversible):
+        _refuse_idle_scope(reader, suite)
+    stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
+    if isinstance(node, Mapping) and not stated and not reader.problems:
         reader.problem(node, "the suite asks nothing: it has no tests, and no scenario states an expectation")
     return suite
+
+
+def _refuse_idle_scope(reader: Reader, suite: Suite) -> None:
+    """`scope: effects` compares nothing where no tool is said to have an effect."""
+    for scenario in suite.scenarios:
+        path = scenario.path
+        if path and path.expected_calls and path.expected_calls.scope == "effects":
+            message = (
+                "path.expected_calls: 'scope: effects' needs 'effects.write' or 'effects.irreversible' in the suite"
+            )
+            reader.problems.append(Problem(message, reader.file, path.lines["expected_calls"]))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from pathlib import Path
+import pathlib
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from passmuster.suite.layers import Correctness, Cost, Path
 from passmuster.suite.matchers import Matcher
 from passmuster.suite.nodes import Mapping, Node
 from passmuster.suite.policy import Policy
@@ -16,6 +17,7 @@ from passmuster.suite.reading import Reader
 __all__ = [
     "CheckContext",
     "CheckKind",
+    "Effects",
     "FailedWhen",
     "Output",
     "Redact",
@@ -34,9 +36,25 @@ class Scenario(Struct, frozen=True, kw_only=True):
     category: str | None = None
     capability: str | None = None
     tags: tuple[str, ...] = ()
+    correctness: Correctness | None = None
+    path: Path | None = None
+    cost: Cost | None = None
     line: int = 0
     selected: bool = True
     """False where a partial run leaves it out; its traces still belong to it."""
+
+    @property
+    def states_something(self) -> bool:
+        """Whether it has an expectation of its own."""
+        return any(layer is not None for layer in (self.correctness, self.path, self.cost))
+
+
+class Effects(Struct, frozen=True):
+    """What tools do to the world, by pattern."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    irreversible: tuple[str, ...] = ()
 
 
 class Test(Struct, frozen=True, kw_only=True):
@@ -91,10 +109,10 @@ class Suite(Struct, frozen=True, kw_only=True):
     """One suite file, read and understood."""
 
     name: str
-    path: Path
+    path: pathlib.Path
     file: str
     """How reports name the file: relative to the root."""
-    root: Path
+    root: pathlib.Path
     sha256: str
     documents: dict[str, bytes] = {}
     """The suite and its policies as they were read, by path: what another process has to judge by too."""
@@ -103,13 +121,16 @@ class Suite(Struct, frozen=True, kw_only=True):
     traces: tuple[str, ...] = ()
     tests: tuple[Test, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
+    effects: Effects = Effects()
+    tightened: frozenset[str] = frozenset()
+    """The layers whose failures block: `path`, `cost`."""
     waivers: tuple[Waiver, ...] = ()
     failed_when: tuple[FailedWhen, ...] = ()
     redact: Redact = Redact()
     output: Output = Output()
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> pathlib.Path:
         return self.path.parent
 
 

@@ -3,31 +3,65 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from passmuster.suite.context import Context
+from passmuster.suite.layers import read_correctness, read_cost, read_path
 from passmuster.suite.model import Scenario, Suite
-from passmuster.suite.nodes import Mapping, Node
+from passmuster.suite.nodes import Mapping, Node, Scalar
 from passmuster.suite.reading import Reader
 
-__all__ = ["KEYS", "KEYS_LATER", "read_scenarios"]
+__all__ = ["KEYS", "KEYS_LATER", "read_defaults", "read_queries", "read_scenarios"]
 
-KEYS = ("id", "query", "category", "capability", "description", "tags")
-KEYS_LATER = (
-    *("correctness", "path", "cost", "expected_behaviors", "must_not", "label", "weight", "pass_score"),
-    *("repeat", "repeat_policy"),
-)
+L = TypeVar("L")
+
+KEYS = ("id", "query", "category", "capability", "description", "tags", "correctness", "path", "cost")
+KEYS_LATER = ("expected_behaviors", "must_not", "label", "weight", "pass_score", "repeat", "repeat_policy")
 _LONGEST_ID = 60
+
+
+def read_defaults(context: Context, suite: Suite, node: Node) -> Suite:
+    """What every scenario states unless it says otherwise; read with each of them."""
+    known = tuple(key for key in KEYS if key not in ("id", "query"))
+    context.defaults = context.reader.mapping(node, "defaults", known, KEYS_LATER)
+    return suite
 
 
 def read_scenarios(context: Context, suite: Suite, node: Node) -> Suite:
     """The scenarios in their order. One without an id gets it from the words of its query."""
+    return replace(suite, scenarios=(*suite.scenarios, *_read(context, suite, node, "scenarios")))
+
+
+def read_queries(context: Context, suite: Suite, node: Node) -> Suite:
+    """The same, as questions that an agent is asked."""
+    return replace(suite, scenarios=(*suite.scenarios, *_read(context, suite, node, "queries")))
+
+
+def _read(context: Context, suite: Suite, node: Node, key: str) -> Iterator[Scenario]:
     reader = context.reader
-    items = [(f"scenarios[{place}]", item) for place, item in enumerate(reader.items(node, "scenarios"))]
+    items = [(f"{key}[{place}]", item) for place, item in enumerate(reader.items(node, key))]
     maps = [(at, reader.mapping(item, at, KEYS, KEYS_LATER)) for at, item in items if _is_map(reader, item, at)]
-    ids = _ids(reader, maps)
-    return replace(suite, scenarios=tuple(_scenario(reader, map_, at, ids[at]) for at, map_ in maps if at in ids))
+    ids = _ids(reader, maps, suite.scenarios)
+    for at, map_ in maps:
+        if at in ids:
+            yield _scenario(reader, _merged(context.defaults, map_), at, ids[at])
+
+
+def _merged(defaults: Mapping | None, own: Mapping) -> Mapping:
+    """The scenario's own map with the defaults in it: maps at every depth, lists replaced, `null` removes."""
+    entries = dict(defaults.entries) if defaults else {}
+    for entry in own:
+        base = entries.get(entry.key)
+        if isinstance(entry.value, Scalar) and entry.value.value is None:
+            entries.pop(entry.key, None)
+        elif base and isinstance(base.value, Mapping) and isinstance(entry.value, Mapping):
+            entries[entry.key] = replace(entry, value=_merged(base.value, entry.value))
+        else:
+            entries[entry.key] = entry
+    return replace(own, entries=entries)
 
 
 def _is_map(reader: Reader, item: Node, at: str) -> bool:
@@ -44,14 +78,26 @@ def _scenario(reader: Reader, map_: Mapping, at: str, id_: str) -> Scenario:
         category=reader.optional_text(map_, "category", at),
         capability=reader.optional_text(map_, "capability", at),
         tags=tuple(reader.text(tag, f"{at}.tags") for tag in reader.listed(map_, "tags")),
+        correctness=_layer(reader, map_, at, "correctness", read_correctness),
+        path=_layer(reader, map_, at, "path", read_path),
+        cost=_layer(reader, map_, at, "cost", read_cost),
         line=map_.line,
     )
 
 
-def _ids(reader: Reader, maps: list[tuple[str, Mapping]]) -> dict[str, str]:
+def _layer(reader: Reader, map_: Mapping, at: str, key: str, read: Callable[[Reader, Node, str], L]) -> L | None:
+    node = map_.get(key)
+    if node is None:
+        return None
+    if isinstance(node, Mapping) and not any(not entry.key.startswith("x-") for entry in node):
+        reader.problem(node, f"{at}.{key}: states nothing")
+    return read(reader, node, f"{at}.{key}")
+
+
+def _ids(reader: Reader, maps: list[tuple[str, Mapping]], known: Sequence[Scenario]) -> dict[str, str]:
     """The id of each scenario that has one: first those that are written, then those made from queries."""
     ids: dict[str, str] = {}
-    taken: dict[str, int] = {}
+    taken = {scenario.id: scenario.line for scenario in known}
     for at, map_ in maps:
         node = map_.get("id")
         if node is None:

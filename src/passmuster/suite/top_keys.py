@@ -8,13 +8,15 @@ from msgspec.structs import replace
 
 from passmuster.suite.context import Context
 from passmuster.suite.matchers import read_matcher
-from passmuster.suite.model import FailedWhen, Output, Redact, Suite
+from passmuster.suite.model import Effects, FailedWhen, Output, Redact, Suite
 from passmuster.suite.nodes import Node, Scalar
 
 __all__ = [
     "read_agent",
     "read_description",
+    "read_effects",
     "read_failed_when",
+    "read_layers",
     "read_output",
     "read_plugins",
     "read_redact",
@@ -86,6 +88,32 @@ def read_failed_when(context: Context, suite: Suite, node: Node) -> Suite:
             pattern = reader.pattern(tool, f"{at}.tool") if tool is not None else "*"
             found.append(FailedWhen(pattern, read_matcher(reader, result, f"{at}.result")))
     return replace(suite, failed_when=tuple(found))
+
+
+def read_effects(context: Context, suite: Suite, node: Node) -> Suite:
+    """Which tools only look, which change something, and which cannot be undone."""
+    reader = context.reader
+    map_ = reader.mapping(node, "effects", ("read", "write", "irreversible"))
+    patterns = {
+        entry.key: tuple(reader.pattern(item, f"effects.{entry.key}") for item in reader.one_or_more(entry.value))
+        for entry in map_
+        if entry.key in ("read", "write", "irreversible")
+    }
+    return replace(suite, effects=Effects(**patterns))
+
+
+def read_layers(context: Context, suite: Suite, node: Node) -> Suite:
+    """Which layers block. Correctness always does, and cannot be loosened."""
+    reader = context.reader
+    map_ = reader.mapping(node, "layers", ("correctness", "path", "cost"))
+    words = {
+        entry.key: reader.choice(entry.value, f"layers.{entry.key}", ("block", "warn"))
+        for entry in map_
+        if entry.key in ("correctness", "path", "cost")
+    }
+    if words.get("correctness") == "warn":
+        reader.problem(map_.entries["correctness"], "layers.correctness: a failure of correctness always fails")
+    return replace(suite, tightened=frozenset(key for key, word in words.items() if word == "block"))
 
 
 def read_redact(context: Context, suite: Suite, node: Node) -> Suite:

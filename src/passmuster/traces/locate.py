@@ -28,6 +28,8 @@ class Spot(Struct, frozen=True, order=True):
     part: int = 0
     line: int = 0
     """The line in its part, where that is known from reading."""
+    key: str = "steps"
+    """What the record calls its list of steps."""
 
 
 PartLines = Mapping[tuple[str, int], int]
@@ -45,7 +47,7 @@ def spot_of_call(trace: Trace, call: int) -> Spot:
     origin: Origin = trace.origin
     index = trace.call_steps[call]
     place = origin.step_places[index] if origin.step_places else Place(origin.offset, origin.line, index)
-    return Spot(origin.file, place.offset, place.index, origin.path, origin.part, place.line)
+    return Spot(origin.file, place.offset, place.index, origin.path, origin.part, place.line, origin.steps_key)
 
 
 def lines_of(spots: Iterable[Spot], parts: PartLines | None = None) -> dict[Spot, int]:
@@ -86,7 +88,7 @@ def _lines_in(source: Source, wanted: list[Spot]) -> dict[Spot, int]:
     exact: dict[Spot, int] = {}
     for record in read_records(source, _ignore, document=True):
         if spots := by_record.get(record.offset):
-            steps = step_offsets(bytes(record.data), {spot.step for spot in spots})
+            steps = step_offsets(bytes(record.data), {spot.step for spot in spots}, spots[0].key)
             exact |= {spot: spot.offset + steps.get(spot.step, 0) for spot in spots}
     lines = _count(source, set(exact.values()))
     return {spot: lines[offset] for spot, offset in exact.items()}
@@ -122,10 +124,11 @@ def _count(source: Source, offsets: set[int]) -> dict[int, int]:
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?:[ \t\r\n]*+(:))?|[\[{]|[\]}]', re.DOTALL)
 
 
-def step_offsets(data: bytes, wanted: set[int]) -> dict[int, int]:
+def step_offsets(data: bytes, wanted: set[int], key_of_steps: str = "steps") -> dict[int, int]:
     """How far into a record the wanted ones of its steps begin, by their index; -1 is the record itself."""
     found: dict[int, int] = {}
     depth, key, step = 0, b"", -1
+    listed = f'"{key_of_steps}"'.encode()
     for token in _TOKEN.finditer(data):
         text = token[0]
         if token[1]:
@@ -133,9 +136,9 @@ def step_offsets(data: bytes, wanted: set[int]) -> dict[int, int]:
                 key = text[:-1].rstrip()
         elif text in (b"[", b"{"):
             depth += 1
-            if depth == 2 and text == b"[" and key == b'"steps"':
+            if depth == 2 and text == b"[" and key == listed:
                 found, step = {}, -1  # of a key that is there twice, the last one counts
-            elif depth == 3 and text == b"{" and key == b'"steps"':
+            elif depth == 3 and text == b"{" and key == listed:
                 step += 1
                 if step in wanted:
                     found[step] = token.start()

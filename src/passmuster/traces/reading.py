@@ -19,6 +19,7 @@ from passmuster.problems import Problem, TraceError
 from passmuster.traces import events, native
 from passmuster.traces.locate import line_of_byte
 from passmuster.traces.model import Trace
+from passmuster.traces.openai_messages import CONVERSATIONS, MESSAGES
 from passmuster.traces.records import BadRecord, OnBad, OnEnd, Record, Span, explain, is_document, read_records
 from passmuster.traces.sources import Source, find_sources
 
@@ -36,7 +37,7 @@ class Format(Protocol):
     def read(self, records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]: ...
 
 
-FORMATS: tuple[Format, ...] = (native, events)
+FORMATS: tuple[Format, ...] = (native, events, CONVERSATIONS, MESSAGES)
 
 
 class BadLines:
@@ -116,5 +117,5 @@ def _unknown(value: object) -> str:
         found = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}.get(type(value), "a number")
     return (
         f"is not a trace: found {found}; expected the native form "
-        '({"steps": […]} or {"answer": …}) or events ({"type": "tool_call", …})'
+        '({"steps": […]} or {"answer": …}), events ({"type": "tool_call", …}) or chat messages ({"messages": […]})'
     )

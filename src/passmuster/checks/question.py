@@ -1,0 +1,54 @@
+"""A question that no code can decide, and a judge's answer to it.
+
+A check that needs a judge answers with a `Question` and is resumed with a `Verdict`; the pure part never waits.
+Everything that could change a verdict is in the question, for its cache key is made of it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+__all__ = ["Example", "JudgeFailure", "Question", "Verdict"]
+
+
+class Example(Struct, frozen=True):
+    """An answer with the score it deserves, to show a judge what is meant."""
+
+    answer: str
+    score: int
+    reason: str = ""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What a judge is asked about one trace."""
+
+    kind: Literal["llm_judge", "safety_check", "hallucination_check", "behavior"]
+    rule: str
+    """What the answer is measured by, in the suite's words."""
+    query: str | None = None
+    answer: str
+    """The agent's words: untrusted."""
+    evidence: tuple[str, ...] = ()
+    """The tool results of the trace, as JSON text, where the question is about grounding: untrusted."""
+    context: str | None = None
+    examples: tuple[Example, ...] = ()
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """A judge's answer: a score from 1 to 5 and its reason. Whether that passes is for a threshold to say."""
+
+    score: int
+    reason: str
+    votes: tuple[int, ...] = ()
+    """The scores of an ensemble's members, in the order they are configured; `score` is their median."""
+    model: str = ""
+    cost_usd: float | None = None
+    cached: bool = False
+
+
+class JudgeFailure(Struct, frozen=True):
+    """Why there is no verdict. A judge that fails is never a pass."""
+
+    message: str
