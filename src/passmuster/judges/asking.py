@@ -1,0 +1,245 @@
+"""Questions in, verdicts out: from the cache where it knows them, else from the judges.
+
+Every text passes the redactor before it is sent, hashed or stored. Each question has a redactor of its own, so that
+what a judge sees, and with it the cache key, does not depend on the questions before it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from passmuster.checks.question import Example, JudgeFailure, Question, Verdict
+from passmuster.judges.cache import Entry, cache_key, load, save
+from passmuster.judges.config import JudgeConfig, Member
+from passmuster.judges.prompts import Prompt, prompt_for
+from passmuster.redaction import SENTENCE_LIMIT, Redactor
+
+__all__ = ["Mode", "Progress", "ask_all"]
+
+Mode = Literal["live", "cached", "off"]
+Progress = Callable[[int, int], None]
+"""Told how many requests are answered, of how many."""
+
+_SAVE_EVERY = 20
+_HINT = 60
+_LONG_ANSWER = 40
+
+
+class _Ask(Struct, frozen=True):
+    """One question to one judge."""
+
+    key: str
+    question: Question
+    prompt: Prompt
+    member: Member
+
+
+class _Vote(Struct, frozen=True):
+    score: int
+    reason: str
+    cost_usd: float | None
+    cached: bool
+
+
+def ask_all(
+    questions: Sequence[Question],
+    config: JudgeConfig | None,
+    mode: Mode,
+    cache_path: str | Path | None,
+    progress: Progress | None = None,
+    *,
+    new_redactor: Callable[[], Redactor] = Redactor,
+    environment: Mapping[str, str] | None = None,
+    note: Callable[[str], None] | None = None,
+) -> list[Verdict | JudgeFailure | None]:
+    """A verdict for each question, in order; the failure where there is none; `None` when judges are off.
+
+    Equal questions are asked once. Raises `CacheError` if the file of earlier verdicts is damaged.
+    """
+    if mode == "off":
+        return [None] * len(questions)
+    if config is None:
+        return [JudgeFailure(_UNCONFIGURED)] * len(questions)
+    path = None if cache_path is None else Path(cache_path)
+    asks = [_asks(question, config, new_redactor()) for question in questions]
+    earlier = load(path) if path is not None else {}
+    votes: dict[str, _Vote | JudgeFailure] = {}
+    missing: dict[str, _Ask] = {}
+    for ask in (ask for jury in asks for ask in jury):
+        if ask.key in earlier:
+            entry = earlier[ask.key]
+            votes[ask.key] = _Vote(entry.score, entry.reason, 0.0, True)
+        elif mode == "cached":
+            votes[ask.key] = JudgeFailure(_not_cached(ask.member, path))
+        else:
+            missing[ask.key] = ask
+    if missing:
+        store = _Store(path, new_redactor, note or _to_standard_error)
+        world = os.environ if environment is None else environment
+        votes |= _run(_ask_judges(list(missing.values()), config, world, store, progress))
+    return [_verdict(jury, votes) for jury in asks]
+
+
+def _asks(question: Question, config: JudgeConfig, redactor: Redactor) -> list[_Ask]:
+    hidden = _hidden(question, redactor)
+    prompt = prompt_for(hidden)
+    return [_Ask(cache_key(hidden, prompt, member), hidden, prompt, member) for member in config.members]
+
+
+def _hidden(question: Question, redactor: Redactor) -> Question:
+    """The question with its secrets hidden. Nothing is cut: a judge must see the whole answer."""
+    hide = redactor.hide
+    return Question(
+        kind=question.kind,
+        rule=hide(question.rule),
+        query=None if question.query is None else hide(question.query),
+        answer=hide(question.answer),
+        evidence=tuple(hide(result) for result in question.evidence),
+        context=None if question.context is None else hide(question.context),
+        examples=tuple(Example(hide(shown.answer), shown.score, hide(shown.reason)) for shown in question.examples),
+    )
+
+
+async def _ask_judges(
+    asks: Sequence[_Ask],
+    config: JudgeConfig,
+    environment: Mapping[str, str],
+    store: _Store,
+    progress: Progress | None,
+) -> dict[str, _Vote | JudgeFailure]:
+    import asyncio
+
+    from passmuster.judges.calling import Caller
+
+    votes: dict[str, _Vote | JudgeFailure] = {}
+    tell = progress or _tell_nobody
+    tell(0, len(asks))
+    waiting: Iterator[_Ask] = iter(asks)
+    caller = Caller(config, environment)
+
+    async def work() -> None:
+        for ask in waiting:
+            heard = await caller.ask(ask.prompt, ask.member)
+            if isinstance(heard, JudgeFailure):
+                votes[ask.key] = heard
+            else:
+                entry = store.add(ask, heard.opinion.score, heard.opinion.reason)
+                votes[ask.key] = _Vote(entry.score, entry.reason, heard.cost_usd, False)
+            tell(len(votes), len(asks))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(config.concurrency, len(asks))):
+                group.create_task(work())
+    finally:
+        # What has been paid for is kept, however the run ends.
+        store.flush()
+        await caller.close()
+    return votes
+
+
+def _run(asking: Coroutine[Any, Any, dict[str, _Vote | JudgeFailure]]) -> dict[str, _Vote | JudgeFailure]:
+    """Runs to the end, also where an event loop already runs, as in a notebook."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(asking)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, asking).result()
+
+
+class _Store:
+    """Verdicts on their way to the file."""
+
+    def __init__(self, path: Path | None, new_redactor: Callable[[], Redactor], note: Callable[[str], None]) -> None:
+        self._path = path
+        self._new_redactor = new_redactor
+        self._note = note
+        self._entries: list[Entry] = []
+
+    def add(self, ask: _Ask, score: int, reason: str) -> Entry:
+        """The verdict as it is shown and stored: without secrets, and without the whole answer."""
+        answer = ask.question.answer.strip()
+        if len(answer) > _LONG_ANSWER:
+            reason = reason.replace(answer, "[the answer]")
+        entry = Entry(
+            key=ask.key,
+            kind=ask.question.kind,
+            model=ask.member.model,
+            score=score,
+            reason=self._new_redactor().text(reason, SENTENCE_LIMIT),
+            hint=_hint(ask.question),
+        )
+        self._entries.append(entry)
+        if len(self._entries) >= _SAVE_EVERY:
+            self.flush()
+        return entry
+
+    def flush(self) -> None:
+        """Writes what has not been written. A file that cannot be written is told of and changes no verdict."""
+        from passmuster.judges.cache import CacheError
+
+        if self._path is None or not self._entries:
+            return
+        try:
+            save(self._path, self._entries)
+        except (OSError, CacheError) as problem:
+            self._note(f"the judges' verdicts were not saved in {self._path}: {problem}")
+            self._path = None
+        self._entries = []
+
+
+def _verdict(jury: Sequence[_Ask], votes: Mapping[str, _Vote | JudgeFailure]) -> Verdict | JudgeFailure:
+    """The jury's verdict: the lower median, so that a tie fails. One member that fails leaves no verdict."""
+    heard: list[_Vote] = []
+    for ask in jury:
+        vote = votes[ask.key]
+        if isinstance(vote, JudgeFailure):
+            return vote if len(jury) == 1 else JudgeFailure(f"one of {len(jury)} judges has no vote: {vote.message}")
+        heard.append(vote)
+    score = sorted(vote.score for vote in heard)[(len(heard) - 1) // 2]
+    costs = [vote.cost_usd for vote in heard if vote.cost_usd is not None]
+    return Verdict(
+        score=score,
+        reason=next(vote.reason for vote in heard if vote.score == score),
+        votes=tuple(vote.score for vote in heard) if len(heard) > 1 else (),
+        model=", ".join(dict.fromkeys(ask.member.model for ask in jury)),
+        cost_usd=sum(costs) if len(costs) == len(heard) else None,
+        cached=all(vote.cached for vote in heard),
+    )
+
+
+_UNCONFIGURED = "no judge is configured: give the suite a judge_config with a provider and a model"
+
+
+def _not_cached(member: Member, path: Path | None) -> str:
+    remedy = "run once with --judge live and a key, and commit the file"
+    if path is None:
+        return f"judge {member.name}: --judge cached needs a file of verdicts: name one as `cache` in judge_config"
+    if not path.exists():
+        return f"judge {member.name}: there is no file of verdicts {path.name}: {remedy}"
+    return f"judge {member.name}: this question has no verdict in {path.name}: {remedy}"
+
+
+def _hint(question: Question) -> str:
+    texts = [question.rule, question.query or ""]
+    # Hidden already; a redactor cuts without leaving half of a hidden mark.
+    return " | ".join(Redactor().text(" ".join(text.split()), _HINT) for text in texts if text.strip())
+
+
+def _to_standard_error(message: str) -> None:
+    print(f"passmuster: {message}", file=sys.stderr)
+
+
+def _tell_nobody(done: int, total: int) -> None:
+    """For those who watch nothing."""
