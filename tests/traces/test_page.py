@@ -39,7 +39,14 @@ def test_what_the_page_shows_is_what_happens(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "traces", "bad"),
-    [("run.json", 1, 0), ("events.jsonl", 1, 0), ("several.jsonl", 2, 0), ("shop.json", 1, 0), ("damaged.jsonl", 1, 2)],
+    [
+        ("run.json", 1, 0),
+        ("events.jsonl", 1, 0),
+        ("several.jsonl", 2, 0),
+        ("chat.json", 1, 0),
+        ("shop.json", 1, 0),
+        ("damaged.jsonl", 1, 2),
+    ],
 )
 def test_every_example_is_read(tmp_path: Path, name: str, traces: int, bad: int) -> None:
     found, bad_found = read_past(write(tmp_path / name, EXAMPLES[name].encode()))
@@ -47,7 +54,7 @@ def test_every_example_is_read(tmp_path: Path, name: str, traces: int, bad: int)
 
 
 def test_no_example_is_left_out() -> None:
-    assert set(EXAMPLES) == {"run.json", "events.jsonl", "several.jsonl", "shop.json", "damaged.jsonl"}
+    assert set(EXAMPLES) == {"run.json", "events.jsonl", "several.jsonl", "chat.json", "shop.json", "damaged.jsonl"}
 
 
 def test_the_tables_list_every_field() -> None:

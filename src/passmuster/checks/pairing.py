@@ -266,7 +266,21 @@ def _fits(wanted: Expected, call: Actual) -> bool:
     tool = wanted.tool
     if not (tool == call.tool if isinstance(tool, str) else tool(call.tool)):
         return False
-    return not (wanted.args or wanted.exact_args) or not _compare(wanted, call)[0]
+    found = call.arguments
+    if type(found) is not dict:
+        return not (wanted.args or wanted.exact_args) or not _compare(wanted, call)[0]
+    named = True
+    for key, fits in wanted.args:
+        if key in found:
+            if not fits(found[key]):
+                return False
+        elif fits(argument(found, key)):
+            named = False
+        else:
+            return False
+    if not wanted.exact_args or (named and len(found) == len(wanted.args)):
+        return True
+    return not _unlisted(wanted, found)
 
 
 def _compare(wanted: Expected, call: Actual) -> Ratio:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -49,7 +48,7 @@ def _replace(target: Path, data: bytes) -> None:
     if target.is_dir():
         raise IsADirectoryError(None, "it is a folder")
     mode = target.stat().st_mode & 0o7777 if target.exists() else None
-    temporary = target.with_name(f".passmuster-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".passmuster-{os.urandom(8).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.write(data)

@@ -6,7 +6,6 @@ shown as escapes, and what a build server would take for a command is broken by 
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -64,6 +63,8 @@ def shown(value: Any, limit: int = _VALUE_LIMIT) -> str:
     """A value on one line, as JSON writes it."""
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         return value
+    import json  # late, for few runs need it
+
     text = json.dumps(value, ensure_ascii=False, default=str)
     if len(text) > limit:
         text = f"{text[:limit]}… ({len(text)} characters)"

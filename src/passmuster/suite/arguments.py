@@ -6,7 +6,6 @@ spelling of the policy: `("properties", "percent", "maximum")` → line 12, `max
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from msgspec import Struct
@@ -105,6 +104,8 @@ def _wording(entry: Entry) -> str:
     """`max: 30`, as the policy has it."""
     if isinstance(entry.value, Scalar):
         return f"{entry.key}: {entry.value.text}"
+    import json  # late, for few runs need it
+
     return f"{entry.key}: {json.dumps(plain(entry.value), ensure_ascii=False)}"
 
 

@@ -7,7 +7,6 @@ They stand in `KEYS`, in the order in which they need each other. A new key is a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from pathlib import Path
@@ -22,6 +21,11 @@ from passmuster.suite.files import Shelf
 from passmuster.suite.model import Suite
 from passmuster.suite.nodes import Mapping, Node
 from passmuster.suite.reading import Reader
+
+try:  # `hashlib` would load OpenSSL, which costs every start more than reading most suites
+    from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
+except ImportError:
+    from hashlib import sha256
 
 __all__ = ["KEYS", "KEYS_LATER", "FindKinds", "load_suite"]
 
@@ -67,7 +71,7 @@ def load_suite(
     shelf = Shelf(documents)
     node, content = shelf.read(path, file)
     context = Context(Reader(file), path.parent, top, find_kinds, shelf)
-    suite = replace(_read(context, node, path, hashlib.sha256(content).hexdigest()), documents=shelf.documents)
+    suite = replace(_read(context, node, path, sha256(content).hexdigest()), documents=shelf.documents)
     if context.reader.problems:
         problems = dict.fromkeys(context.reader.problems)
         raise SuiteError(sorted(problems, key=lambda p: (p.file != file, p.file or "", p.line or 0, p.column or 0)))

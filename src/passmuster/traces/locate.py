@@ -88,7 +88,8 @@ def _lines_in(source: Source, wanted: list[Spot]) -> dict[Spot, int]:
     exact: dict[Spot, int] = {}
     for record in read_records(source, _ignore, document=True):
         if spots := by_record.get(record.offset):
-            steps = step_offsets(bytes(record.data), {spot.step for spot in spots}, spots[0].key)
+            key = next((spot.key for spot in spots if spot.step >= 0), "steps")
+            steps = step_offsets(bytes(record.data), {spot.step for spot in spots}, key)
             exact |= {spot: spot.offset + steps.get(spot.step, 0) for spot in spots}
     lines = _count(source, set(exact.values()))
     return {spot: lines[offset] for spot, offset in exact.items()}

@@ -10,7 +10,6 @@ Results stay undecoded until somebody asks for them, and are decoded once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Annotated, Any, Generic, Literal, TypeVar, overload
 
@@ -69,6 +68,8 @@ def decoded(raw: Raw) -> Any:
     try:
         return _decode(raw)
     except msgspec.ValidationError:  # a number beyond a double, such as 1e400, which `json` reads as infinite
+        import json  # late, for few runs need it
+
         return json.loads(bytes(raw), parse_int=_whole)
 
 

@@ -2,9 +2,12 @@
 
 A record that holds a conversation (`messages`, or `traj`) is one trace; a file whose records are themselves messages is
 one trace too. An assistant message is one model call; several tool calls in one message were made in parallel. The
-first user message is the query, the last thing the assistant said without calling a tool is the answer. Results are
-paired with calls by id and, since ids may repeat within a run, by order. Errors are not flagged in this format:
+first user message is the query, the last words of the assistant are the answer, whatever else the record says. Results
+are paired with calls by id and, since ids may repeat within a run, by order. Errors are not flagged in this format:
 `failed_when` in a suite says what one looks like.
+
+Fields that are not known here are ignored, with one exception: a tool call in the content of a message, as another
+vendor writes it, is refused, for without it a run would be judged by half of what it did.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
-from passmuster.traces.model import AnyStep, Key, LlmCall, Message, Origin, Place, ToolCall, ToolResult, Trace
+from passmuster.traces.locate import step_offsets
+from passmuster.traces.model import AnyStep, Key, LlmCall, Message, Origin, Place, ToolCall, ToolResult, Trace, decoded
 from passmuster.traces.native import decode_error, firm
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record
@@ -29,33 +34,55 @@ _UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 class _Function(Struct):
     name: str
-    arguments: Any = None
+    arguments: Raw = Raw()
+
+
+class _Custom(Struct):
+    name: str
+    input: Raw = Raw()
 
 
 class _Call(Struct):
-    function: _Function
+    function: _Function | None = None
+    custom: _Custom | None = None
+    """A tool that takes free text instead of arguments."""
     id: Key | None = None
 
 
 class _Said(Struct):
     role: str
     content: Any = None
+    refusal: Any = None
     name: str | None = None
     tool_calls: list[_Call] | None = None
     function_call: _Function | None = None
     tool_call_id: Key | None = None
+
+    def text(self) -> str | None:
+        """What was said; declining is saying something."""
+        text = Message(self.role, self.content).text
+        return self.refusal if not text and isinstance(self.refusal, str) else text
 
 
 class _Conversation(Struct):
     messages: list[_Said] | None = None
     traj: list[_Said] | None = None
     trace_id: Key | None = None
-    id: Key | None = None
+    id: Any = None
     scenario: Key | None = None
     task_id: Key | None = None
-    trial: int | None = None
-    run: int | None = None
-    tags: list[str] = []
+    trial: Any = None
+    run: Any = None
+    tags: list[str] | None = None
+
+    def name(self) -> str | None:
+        """What the record calls this run. Its `id` may be anything, and is a name only if it could be one."""
+        own = self.trace_id if self.trace_id is not None else self.id
+        return str(own) if isinstance(own, str) or type(own) is int else None
+
+    def repetition(self) -> int | None:
+        """Which repetition this is, where the record numbers them."""
+        return next((number for number in (self.run, self.trial) if type(number) is int), None)
 
 
 @cache
@@ -70,8 +97,11 @@ class _Conversations:
     SPLITTABLE = True
 
     def sniff(self, record: dict[str, Raw]) -> bool:
-        """Whether this record holds messages."""
-        return any(bytes(record.get(key, b""))[:1] == b"[" for key in ("messages", "traj")) and "steps" not in record
+        """Whether this record holds messages; of the native form it is only if it says so by its `steps`."""
+        if "steps" in record or "type" in record:
+            return False
+        lists = [listed for key in ("messages", "traj") if (listed := bytes(record.get(key, b"")))[:1] == b"["]
+        return any(b'"role"' in listed for listed in lists) if "answer" in record else bool(lists)
 
     def read(self, records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
         """One trace a record."""
@@ -83,10 +113,14 @@ class _Conversations:
                 said = told.messages if told.messages is not None else told.traj
                 if said is None:
                     raise BadRecord(record.offset, "is not a conversation: it has no 'messages'")
-            except BadRecord as problem:
-                on_bad(problem)
+                for index, message in enumerate(said):
+                    if problem := _unreadable(message):
+                        place = step_offsets(bytes(record.data), {index}, key).get(index, 0)
+                        raise BadRecord(record.offset + place, f"{problem} - at `$.{key}[{index}]`")
+            except BadRecord as bad:
+                on_bad(bad)
             except _UNREADABLE as error:
-                on_bad(decode_error(record.offset, error, record.data))
+                on_bad(_explained(record, error))
             else:
                 places = [Place(record.offset, record.line, index) for index in range(len(said))]
                 yield _trace(said, places, record, source, told, key)
@@ -111,16 +145,38 @@ class _Messages:
         for record in records:
             first = first or record
             try:
-                said.append(decoder.decode(record.data))
-                places.append(Place(record.offset, record.line))
+                message = decoder.decode(record.data)
             except _UNREADABLE as error:
-                on_bad(decode_error(record.offset, error, record.data))
+                on_bad(_explained(record, error))
+                continue
+            if problem := _unreadable(message):
+                on_bad(BadRecord(record.offset, problem))
+            else:
+                said.append(message)
+                places.append(Place(record.offset, record.line))
         if first is not None and said:
             yield _trace(said, places, first, source, _Conversation(), "messages")
 
 
 CONVERSATIONS = _Conversations()
 MESSAGES = _Messages()
+
+
+def _explained(record: Record, error: Exception) -> BadRecord:
+    bad = decode_error(record.offset, error, record.data)
+    if "required field `role`" in bad.message:
+        return BadRecord(bad.offset, f"{bad.message} (who speaks: system, developer, user, assistant or tool)")
+    return bad
+
+
+def _unreadable(message: _Said) -> str | None:
+    """Why a message cannot be read, though it has the right form."""
+    if any(call.function is None and call.custom is None for call in message.tool_calls or ()):
+        return "Object missing required field `function`, the name and arguments of a tool call"
+    for part in message.content if isinstance(message.content, list) else ():
+        if isinstance(part, dict) and part.get("type") in ("tool_use", "tool_result"):
+            return f"has a '{part['type']}' in its content, where OpenAI messages have 'tool_calls' and the role 'tool'"
+    return None
 
 
 def _trace(
@@ -134,15 +190,14 @@ def _trace(
             stood.append(place)
     paired = pair_results(steps)
     scenario = told.scenario if told.scenario is not None else told.task_id
-    trace_id = told.trace_id if told.trace_id is not None else told.id
     return Trace(
         steps=tuple(step for _, step in paired),
-        trace_id=None if trace_id is None else str(trace_id),
+        trace_id=told.name(),
         scenario=None if scenario is None else str(scenario),
-        query=_first(said, "user"),
+        query=next((one.text() for one in said if one.role == "user"), None),
         answer=_last_word(said),
-        run=told.run if told.run is not None else told.trial,
-        tags=tuple(told.tags),
+        run=told.repetition(),
+        tags=tuple(told.tags or ()),
         origin=Origin(
             source.name,
             source.path,
@@ -161,35 +216,47 @@ def _steps(message: _Said, number: int) -> Iterator[AnyStep]:
         return
     if message.role == "assistant":
         yield LlmCall()
-    if message.content is not None:
-        yield Message(message.role, message.content)
-    calls = [(call.id, call.function) for call in message.tool_calls or []]
+    content = message.content if message.content is not None else message.text()
+    if content is not None:
+        yield Message(message.role, content)
+    calls = [_call(call) for call in message.tool_calls or ()]
     if message.function_call is not None:
-        calls.append((None, message.function_call))
-    group = number if len(calls) > 1 else None
-    for id_, function in calls:
-        yield firm(ToolCall(function.name, id_, function.arguments, group=group))
+        calls.append(_call(_Call(message.function_call)))
+    for call in calls:
+        yield replace(call, group=number) if len(calls) > 1 else call
+
+
+def _call(call: _Call) -> ToolCall:
+    if call.function is None:
+        assert call.custom is not None
+        return ToolCall(call.custom.name, call.id, decoded(call.custom.input))
+    arguments = decoded(call.function.arguments)
+    if isinstance(arguments, str) and arguments.strip() in ("", "null"):  # how some models write that there are none
+        arguments = None
+    made = firm(ToolCall(call.function.name, call.id, arguments))
+    assert isinstance(made, ToolCall)
+    return made
 
 
 def _result(content: Any) -> Raw:
-    """A result as JSON: what is JSON text already is taken at its word, anything else is a string."""
+    """A result as JSON: a text that spells an object or a list is that, any other text a string."""
     text = Message("tool", content).text
-    if text is not None and text[:1] in ("{", "["):
+    if text is not None and text.lstrip()[:1] in ("{", "["):
         try:
-            return Raw(msgspec.json.encode(msgspec.json.decode(text)))
-        except (msgspec.MsgspecError, RecursionError):
+            raw = msgspec.json.decode(text, type=Raw)
+            decoded(raw)
+        except _UNREADABLE:
             pass
-    return Raw(msgspec.json.encode(content if text is None else text))
-
-
-def _first(said: list[_Said], role: str) -> str | None:
-    return next((Message(one.role, one.content).text for one in said if one.role == role), None)
+        else:
+            return raw.copy()
+    return Raw(msgspec.json.encode(text or content))
 
 
 def _last_word(said: list[_Said]) -> str | None:
+    """What the assistant said last. Nothing is an answer too, unless a tool was called instead of saying something."""
     for one in reversed(said):
-        if one.role == "assistant" and not one.tool_calls and not one.function_call:
-            text = Message(one.role, one.content).text
-            if text is not None:
+        if one.role == "assistant":
+            text = one.text()
+            if text or (text is not None and not one.tool_calls and not one.function_call):
                 return text
     return None

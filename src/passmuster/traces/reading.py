@@ -37,7 +37,7 @@ class Format(Protocol):
     def read(self, records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]: ...
 
 
-FORMATS: tuple[Format, ...] = (native, events, CONVERSATIONS, MESSAGES)
+FORMATS: tuple[Format, ...] = (CONVERSATIONS, native, events, MESSAGES)
 
 
 class BadLines:
