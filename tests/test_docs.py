@@ -26,12 +26,12 @@ import pytest
 from click.testing import CliRunner
 
 import passmuster
-from passmuster import checks, reports, traces
+from passmuster import checks, metrics, reports, traces
 from passmuster.checks import args
 from passmuster.cli.main import command as group
 from passmuster.cli.run import command as run_command
 from passmuster.engine import loading
-from passmuster.suite import arguments, load, matchers, rules, scenarios, waivers
+from passmuster.suite import arguments, layers, load, matchers, rules, scenarios, waivers
 from passmuster.suite import tests as tests_key
 from passmuster.suite.schemas import FORMATS
 from passmuster.traces import reading
@@ -39,7 +39,7 @@ from passmuster.traces import reading
 REPOSITORY = Path(__file__).parent.parent
 PAGES = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *(f"docs/{name}.md" for name in ("README", "suite", "checks", "traces", "reports", "cli")),
+    *(f"docs/{name}.md" for name in ("README", "suite", "checks", "layers", "traces", "reports", "cli")),
 ]
 FENCE = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIME = re.compile(r'time="[\d.]+"')
@@ -257,6 +257,11 @@ LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/checks.md", "### Selectors", 0, {"tool", "args", "result", "failed"}),
     ("docs/checks.md", "## Waivers", 0, set(waivers.KEYS)),
     ("docs/checks.md", "## Severity", 0, {"block", "warn", "log"}),
+    ("docs/layers.md", "## Correctness", 0, set(layers._keys(layers.Correctness))),
+    ("docs/layers.md", "## Path", 0, set(layers._keys(layers.Path))),
+    ("docs/layers.md", "### expected_calls", 0, {"calls", *layers._CALL_OPTIONS}),
+    ("docs/layers.md", "## Cost", 0, set(layers._keys(layers.Cost))),
+    ("docs/layers.md", "## The formulas in Python", 0, set(metrics.__all__) - {"MATCH_MODES"}),
     ("docs/reports.md", "# Reports", 0, set(reports.FORMATS)),
 ]
 

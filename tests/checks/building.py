@@ -73,14 +73,20 @@ def judge(
     today: str = TODAY,
     only: tuple[str, ...] = (),
     files: Mapping[str, str] | None = None,
+    baseline: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
-    """The report on these traces."""
+    """The report on these traces; `baseline` are the golden ones."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve()
         path, source = write(folder, suite, traces, **(files or {}))
         settings = Settings(today=datetime.date.fromisoformat(today), strict=strict, only=only)
+        golden = folder / "golden.jsonl"
+        golden.write_text("".join(f"{json.dumps(one)}\n" for one in baseline), encoding="utf-8")
         return judge_sources(
-            passmuster.load_suite(path, root=folder), find_sources([str(source)], folder, folder), settings
+            passmuster.load_suite(path, root=folder),
+            find_sources([str(source)], folder, folder),
+            settings,
+            baseline=find_sources([str(golden)], folder, folder) if baseline else (),
         )
 
 

@@ -11,6 +11,8 @@ from tests.checks.building import judge, rules, trace
 import passmuster
 from passmuster.scoring.report import Report
 
+STATED: dict[str, Any] = {"path": {"max_tool_calls": 9}}
+"""What makes a scenario ask something."""
 HOLDS = {"id": "holds", "metric": "tool_blocklist", "blocklist": ["z"]}
 FAILS = {"id": "fails", "metric": "tool_blocklist", "blocklist": ["a"]}
 IDLE = {"id": "idle", "metric": "args_valid", "tool": "z", "constraints": {"x": {}}}
@@ -91,11 +93,14 @@ def test_single_rules_that_never_fired_are_listed_and_fail_a_strict_run() -> Non
     assert strict.exit_code == 1
 
 
-def test_a_scenario_that_asks_nothing_is_vacuous() -> None:
-    scenarios = [{"id": "S-1", "query": "q"}, {"id": "S-2", "query": "r", "tags": ["x"]}, {"id": "S-3", "query": "s"}]
+def test_a_scenario_that_asks_nothing_is_vacuous_whether_or_not_a_test_names_it() -> None:
+    """Otherwise one more test could turn a red strict gate green."""
+    scenarios = [{"id": "S-1"}, {"id": "S-2", "tags": ["x"]}, {"id": "S-3"}, {"id": "S-4", **STATED}]
     tests = [HOLDS, {**HOLDS, "id": "tagged", "tags": ["x"]}, {**HOLDS, "id": "named", "scenarios": ["S-3"]}]
-    traces = [trace("a", scenario=f"S-{n}") for n in (1, 2, 3)]
-    assert lines(verdict(tests, traces, scenarios=scenarios), "vacuous") == [("vacuous", "S-1", "warning", "fail")]
+    traces = [trace("a", scenario=f"S-{n}") for n in (1, 2, 3, 4)]
+    expected = [("vacuous", f"S-{n}", "warning", "fail") for n in (1, 2, 3)]
+    assert lines(verdict(tests, traces, scenarios=scenarios), "vacuous") == expected
+    assert verdict(tests, traces, scenarios=scenarios, strict=True).exit_code == 1
 
 
 def test_a_test_whose_tags_nothing_has_is_a_mistake_in_the_suite() -> None:
@@ -106,7 +111,7 @@ def test_a_test_whose_tags_nothing_has_is_a_mistake_in_the_suite() -> None:
 
 # ── Scenarios and their traces ──────────────────────────────────────────────────────────────────────────────
 
-SCENARIOS = [{"id": "S-1", "query": "first  question"}, {"id": "S-2", "query": "second question"}]
+SCENARIOS = [{"id": "S-1", "query": "first  question", **STATED}, {"id": "S-2", "query": "second question", **STATED}]
 ON_BOTH = {**HOLDS, "scenarios": ["S-*"]}
 
 
@@ -154,7 +159,7 @@ def test_an_unknown_scenario_id_is_a_warning_and_its_query_is_not_tried() -> Non
 
 
 def test_a_query_that_two_scenarios_share_belongs_to_neither() -> None:
-    twins = [{"id": "S-1", "query": "same"}, {"id": "S-2", "query": " same "}]
+    twins = [{"id": "S-1", "query": "same", **STATED}, {"id": "S-2", "query": " same ", **STATED}]
     report = on_scenarios(trace("a", query="same"), scenarios=twins)
     assert states(report) == {"S-1": ("missing", 0), "S-2": ("missing", 0)}
     assert lines(report, "input") == [("input", "S-1 / S-2", "warning", "fail")]

@@ -15,6 +15,10 @@ VALID = {
     "description": "what it is for",
     "agent": {"name": "support", "version": "2.10"},
     "traces": ["traces/*.jsonl"],
+    "defaults": {"cost": {"max_total_tokens": 9000}},
+    "effects": {"read": ["get_*"], "write": ["pay"], "irreversible": ["delete_*"]},
+    "layers": {"path": "block", "cost": "warn"},
+    "queries": [{"query": "What do you cost?", "correctness": {"expected_in_answer": "EUR"}, "path": {"max_loops": 0}}],
     "scenarios": [
         {"id": "S-1", "query": "Where is my order?", "category": "orders", "capability": "lookup", "tags": ["ticket"]},
         {"query": "Delete my account, please!", "description": "without an id"},

@@ -27,7 +27,7 @@ def folder() -> Iterator[Path]:
         yield Path(name).resolve()
 
 
-_SPELLING = ("line", "file", "path", "root", "sha256", "documents")
+_SPELLING = ("line", "lines", "file", "root", "sha256", "documents")
 
 
 def content(suite: Suite) -> Any:
@@ -35,7 +35,9 @@ def content(suite: Suite) -> Any:
 
     def without(value: Any) -> Any:
         if isinstance(value, msgspec.Struct):
-            names = (name for name in value.__struct_fields__ if name not in _SPELLING)
+            names = (
+                name for name in value.__struct_fields__ if name not in _SPELLING and (value, name) != (suite, "path")
+            )
             return type(value).__name__, {name: without(getattr(value, name)) for name in names}
         if isinstance(value, dict):
             return {key: without(inner) for key, inner in value.items()}

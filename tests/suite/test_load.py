@@ -23,7 +23,11 @@ def test_a_suite_that_uses_every_key_loads(tmp_path: Path) -> None:
     assert (suite.name, suite.file, suite.root) == ("a-suite", "passmuster.yaml", tmp_path)
     assert (suite.agent_name, suite.agent_version) == ("support", "2.10")
     assert suite.traces == ("traces/*.jsonl",)
-    assert [scenario.id for scenario in suite.scenarios] == ["S-1", "delete-my-account-please"]
+    assert [scenario.id for scenario in suite.scenarios] == ["S-1", "delete-my-account-please", "what-do-you-cost"]
+    assert {scenario.cost.max_total_tokens for scenario in suite.scenarios if scenario.cost} == {9000}
+    assert suite.scenarios[2].correctness is not None
+    assert suite.effects.irreversible == ("delete_*",)
+    assert suite.tightened == {"path"}
     assert [(test.id, test.severity) for test in suite.tests] == [
         ("policy", "block"),
         ("inline", "warn"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,15 @@ import msgspec
 from passmuster.checks.layer import LayerCheck
 from passmuster.checks.matching import search_within_limit
 from passmuster.checks.outcome import Status
+from passmuster.secret_patterns import secret_spans
 from passmuster.suite.layers import Correctness
 from passmuster.suite.schemas import compile_schema
 
 __all__ = ["Answer", "answer_checks"]
 
 _SHOWN = 80
+_LONGEST = 16_384
+_SPACE = re.compile(r"\s")
 
 
 class Answer:
@@ -81,8 +85,17 @@ def _quoted(terms: tuple[str, ...] | list[str]) -> str:
 
 
 def _shown(answer: Answer) -> str:
+    """The beginning of the answer, cut between words and never within a secret: reports cannot tell half of one."""
     text = answer.text or ""
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+    if len(text) <= _SHOWN:
+        return repr(text)
+    end = _SHOWN
+    for start, stop in sorted(secret_spans(text[:_LONGEST])):
+        if start < end < stop:
+            end = stop
+    space = _SPACE.search(text, end)
+    end = min(space.start() if space else len(text), _LONGEST)
+    return repr(text[:end] + ("…" if end < len(text) else ""))
 
 
 def _expected(terms: tuple[str, ...]) -> LayerCheck[Answer]:
@@ -133,7 +146,15 @@ def _regex(patterns: tuple[str, ...]) -> LayerCheck[Answer]:
     searches = [(pattern, search_within_limit(pattern)) for pattern in patterns]
 
     def missed(answer: Answer) -> list[str]:
-        return [pattern for pattern, search in searches if not search(answer.text or "")]
+        """The patterns not found, up to one that takes too long."""
+        found: list[str] = []
+        for pattern, search in searches:
+            try:
+                if not search(answer.text or ""):
+                    found.append(pattern)
+            except TimeoutError:
+                break
+        return found
 
     return _check(
         "regex_match",

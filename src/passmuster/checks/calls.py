@@ -37,8 +37,8 @@ def calls_check(asked: ExpectedCalls, effects: Effects, tools: ToolIndex) -> Lay
             return "error"
 
     def explain(view: View) -> str:
-        made = actual(view)
         try:
+            made = actual(view)
             script = pair(expected, made, asked.mode, asked.extras)
         except TimeoutError as error:
             return str(error)

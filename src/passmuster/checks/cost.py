@@ -12,6 +12,8 @@ from passmuster.traces.model import Trace
 
 __all__ = ["cost_checks"]
 
+_SLACK = 1e-9
+"""Sums of dollars and milliseconds are floats: what should equal the limit may lie a hair above it."""
 Figure = Callable[[Trace], float | None]
 _LIMITS: tuple[tuple[str, str, Figure], ...] = (
     ("max_total_tokens", "tokens", totals.tokens),
@@ -33,16 +35,25 @@ def cost_checks(asked: Cost, usual_cost: float | None) -> list[LayerCheck[Trace]
     return checks
 
 
+def _within(value: float, limit: float) -> bool:
+    return value <= limit + _SLACK
+
+
+def _figure(value: float) -> str:
+    """`1234567`, `0.0051`: as many digits as tell a value from its limit."""
+    return f"{value:.10g}"
+
+
 def _limit(key: str, unit: str, figure: Figure, limit: float) -> LayerCheck[Trace]:
     def decide(trace: Trace) -> Status:
         value = figure(trace)
-        return "skip" if value is None else "pass" if value <= limit else "fail"
+        return "skip" if value is None else "pass" if _within(value, limit) else "fail"
 
     def explain(trace: Trace) -> str:
         value = figure(trace)
         if value is None:
             return f"unknown: the trace does not tell its {unit}"
-        return f"{value:g} {unit} {'≤' if value <= limit else '>'} {limit:g}"
+        return f"{_figure(value)} {unit} {'≤' if _within(value, limit) else '>'} {_figure(limit)}"
 
     return LayerCheck(key, decide, explain)
 
@@ -52,7 +63,7 @@ def _multiplier(limit: float, usual: float | None) -> LayerCheck[Trace]:
         value = totals.cost_usd(trace)
         if not usual or value is None:
             return "skip"
-        return "pass" if value / usual <= limit else "fail"
+        return "pass" if _within(value / usual, limit) else "fail"
 
     def explain(trace: Trace) -> str:
         value = totals.cost_usd(trace)
@@ -60,7 +71,8 @@ def _multiplier(limit: float, usual: float | None) -> LayerCheck[Trace]:
             return "no baseline with a cost above 0 to compare with"
         if value is None:
             return "unknown: the trace does not tell its cost"
-        sign = "≤" if value / usual <= limit else ">"
-        return f"{value:g} USD is {value / usual:.3g} × the baseline's {usual:g} USD {sign} {limit:g} ×"
+        sign = "≤" if _within(value / usual, limit) else ">"
+        times = f"{_figure(value)} USD is {value / usual:.3g} × the baseline's {_figure(usual)} USD"
+        return f"{times} {sign} {_figure(limit)} ×"
 
     return LayerCheck("max_cost_multiplier", decide, explain)

@@ -15,6 +15,7 @@ from passmuster.suite.reading import Reader
 from passmuster.suite.schemas import SchemaProblem, compile_schema
 
 __all__ = [
+    "LAYER_KEYS",
     "Correctness",
     "Cost",
     "ExpectedCall",
@@ -101,6 +102,10 @@ class Cost(Struct, frozen=True, kw_only=True):
 
 def _keys(kind: type[Struct]) -> tuple[str, ...]:
     return tuple(name for name in kind.__struct_fields__ if name != "lines")
+
+
+LAYER_KEYS = {"correctness": _keys(Correctness), "path": _keys(Path), "cost": _keys(Cost)}
+"""What each layer may state."""
 
 
 def _lines(map_: Mapping) -> dict[str, int]:
@@ -234,11 +239,11 @@ def _calls(reader: Reader, node: Node, at: str) -> tuple[ExpectedCall, ...]:
 
 def _call(reader: Reader, node: Node, at: str) -> ExpectedCall:
     if isinstance(node, Scalar):
-        return ExpectedCall(reader.text(node, at), None, node.line)
+        return ExpectedCall(reader.pattern(node, at), None, node.line)
     map_ = reader.mapping(node, at, ("tool", "args"))
     tool, args = reader.required(map_, "tool", at), map_.get("args")
     return ExpectedCall(
-        reader.text(tool, f"{at}.tool") if tool is not None else "",
+        reader.pattern(tool, f"{at}.tool") if tool is not None else "",
         {entry.key: read_matcher(reader, entry.value, f"{at}.args.{entry.key}") for entry in reader.mapping(args, at)}
         if args is not None
         else None,

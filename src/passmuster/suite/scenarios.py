@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping as MappingOf
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from passmuster.suite.context import Context
-from passmuster.suite.layers import read_correctness, read_cost, read_path
+from passmuster.suite.layers import LAYER_KEYS, read_correctness, read_cost, read_path
 from passmuster.suite.model import Scenario, Suite
 from passmuster.suite.nodes import Mapping, Node, Scalar
 from passmuster.suite.reading import Reader
@@ -17,6 +18,7 @@ from passmuster.suite.reading import Reader
 __all__ = ["KEYS", "KEYS_LATER", "read_defaults", "read_queries", "read_scenarios"]
 
 L = TypeVar("L")
+KeysOf = MappingOf[str, tuple[str, ...]]
 
 KEYS = ("id", "query", "category", "capability", "description", "tags", "correctness", "path", "cost")
 KEYS_LATER = ("expected_behaviors", "must_not", "label", "weight", "pass_score", "repeat", "repeat_policy")
@@ -50,15 +52,26 @@ def _read(context: Context, suite: Suite, node: Node, key: str) -> Iterator[Scen
             yield _scenario(reader, _merged(context.defaults, map_), at, ids[at])
 
 
-def _merged(defaults: Mapping | None, own: Mapping) -> Mapping:
-    """The scenario's own map with the defaults in it: maps at every depth, lists replaced, `null` removes."""
+def _merged(defaults: Mapping | None, own: Mapping, layers: KeysOf = LAYER_KEYS) -> Mapping:
+    """The scenario's own map with the defaults in it: maps at every depth, lists replaced, `null` removes.
+
+    In a layer `null` removes a key whether or not the defaults have it; a layer with nothing left is not stated.
+    A key that no layer has stays, to be found wanting.
+    """
     entries = dict(defaults.entries) if defaults else {}
     for entry in own:
         base = entries.get(entry.key)
         if isinstance(entry.value, Scalar) and entry.value.value is None:
             entries.pop(entry.key, None)
-        elif base and isinstance(base.value, Mapping) and isinstance(entry.value, Mapping):
-            entries[entry.key] = replace(entry, value=_merged(base.value, entry.value))
+        elif isinstance(entry.value, Mapping) and (entry.key in layers or (base and isinstance(base.value, Mapping))):
+            below = base.value if base and isinstance(base.value, Mapping) else None
+            merged = _merged(below, entry.value, {})
+            if entry.key in layers:
+                known = layers[entry.key]
+                merged.entries.update((inner.key, inner) for inner in entry.value if inner.key not in known)
+            entries[entry.key] = replace(entry, value=merged)
+            if entry.key in layers and entry.value.entries and not merged.entries:
+                del entries[entry.key]
         else:
             entries[entry.key] = entry
     return replace(own, entries=entries)
@@ -108,7 +121,7 @@ def _ids(reader: Reader, maps: list[tuple[str, Mapping]], known: Sequence[Scenar
         elif id_:
             ids[at] = id_
             taken[id_] = map_.line
-    queries: dict[str, int] = {}
+    queries = {_folded(one.query): one.line for one in known if one.query and one.id == _slug(_folded(one.query))}
     for at, map_ in maps:
         if "id" in map_:
             continue
@@ -116,7 +129,7 @@ def _ids(reader: Reader, maps: list[tuple[str, Mapping]], known: Sequence[Scenar
         if query is None:
             reader.problem(map_, f"{at}: needs an 'id' or a 'query'")
             continue
-        folded = " ".join(getattr(query, "text", "").split())
+        folded = _folded(getattr(query, "text", ""))
         if folded in queries:
             reader.problem(
                 map_, f"{at}: has the same query as the scenario on line {queries[folded]}; give each an 'id'"
@@ -126,6 +139,10 @@ def _ids(reader: Reader, maps: list[tuple[str, Mapping]], known: Sequence[Scenar
         ids[at] = _unused(_slug(folded), taken)
         taken[ids[at]] = map_.line
     return ids
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.split())
 
 
 def _slug(query: str) -> str:
