@@ -158,7 +158,8 @@ def _scenarios(scenarios: list[Case]) -> Iterator[Line]:
         category = f" ({one_line(scenario.category)})" if scenario.category else ""
         yield f"{'❌ MISSING' if missing else head}: scenario {one_line(scenario.id)}{category}", style
         yield "", ""
-        reason = [f"Reason: {one_line(case.message)}"] if case.message else []
+        # Where layers were looked at, each of their checks says its own reason below.
+        reason = [f"Reason: {one_line(case.message)}"] if case.message and not scenario.layers else []
         if case.line and case.line.tolerated_by:
             reason.append(f"Tolerated by: {one_line(case.line.tolerated_by)}")
         yield from _indented([*reason, *scenario_lines(scenario)])
