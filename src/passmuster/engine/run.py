@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter_ns
 
 from msgspec.structs import replace
 
 from passmuster.checks.golden import Golden
+from passmuster.engine.memory import keep_freed_memory, rare_collections
 from passmuster.engine.parts import Part, cut
 from passmuster.engine.plan import Plan, compile_suite, select
 from passmuster.problems import Problem, TraceError, UsageError
@@ -28,8 +27,8 @@ __all__ = ["Progress", "count_part", "evaluate", "judge"]
 Progress = Callable[[Part, int], None]
 """Told, now and then, how many bytes of which part have been read."""
 _STRIDE = 64
-_OBJECTS = 100_000
-"""New objects between two looks for reference cycles."""
+_MUCH = 8 << 20
+"""Bytes of input from which it pays to prepare for long traces."""
 
 
 def evaluate(suite: Suite, traces: Iterable[Trace], *, strict: bool = False) -> Report:
@@ -93,23 +92,14 @@ def count_part(
         tally.parts.append(PartRead(source.name, part.start, lines))
 
     evaluate_one, add = plan.evaluate, tally.add
-    with _rare_collections():
+    if part.size > _MUCH:
+        keep_freed_memory()
+    with rare_collections():
         for number, trace in enumerate(read_source(source, bad, span, part_ends)):
             add(evaluate_one(trace))
             if number % _STRIDE == 0:
                 progress(part, trace.origin.offset - part.start)
     tally.bad_lines += bad.count
-
-
-@contextlib.contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Let the collector of reference cycles look seldom: traces have none, and a long one holds many objects."""
-    before = gc.get_threshold()
-    gc.set_threshold(_OBJECTS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _report(suite: Suite, tally: Tally, settings: Settings, started: int) -> Report:
