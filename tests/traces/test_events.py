@@ -98,6 +98,8 @@ BAD: list[tuple[list[Json], int, str]] = [
     ([header(steps=[call("a")]), header(steps=[call("b")])], 2, "states 'steps'"),
     ([header(trace_id="x", scenario="A"), call("a", trace_id="y")], 1, "nothing happened in it"),
     ([header(scenario="A")], 1, "nothing happened in it"),
+    ([call("a"), {**said("assistant", ""), "tool_calls": [{"id": "1"}]}], 2, "a message cannot hold 'tool_calls'"),
+    ([{**said("assistant", ""), "function_call": {"name": "b"}}], 1, "a message cannot hold 'function_call'"),
 ]
 
 

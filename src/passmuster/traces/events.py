@@ -103,6 +103,18 @@ def sniff(record: dict[str, Raw]) -> bool:
     return "type" in record
 
 
+def _reject_calls_in(offset: int, data: bytes | Raw) -> None:
+    """Refuse a message that tells of calls in the way of chat messages, for they would be overlooked here."""
+    record = msgspec.json.decode(data, type=dict[str, Raw])
+    for name in ("tool_calls", "function_call"):
+        if bytes(record.get(name, b"null")) not in (b"null", b"[]"):
+            raise BadRecord(
+                offset,
+                f"a message cannot hold '{name}': give each call as an event of type tool_call, or drop 'type' "
+                "from every record to have the file read as chat messages",
+            )
+
+
 def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
     """The traces that the events of a file add up to, in the order they begin."""
     stamps, events = _decoders()
@@ -115,6 +127,8 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
             event = events.decode(data)
             if isinstance(event, RawCall) and not event.arguments:
                 reject_misnamed(offset, data, single=True)
+            if isinstance(event, Message):
+                _reject_calls_in(offset, data)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             on_bad(decode_error(offset, error, data))
             continue
