@@ -7,20 +7,18 @@ takes the canaries of a family as a sample of such attempts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
 from passmuster.checks.question import JudgeFailure, Question, Verdict
 from passmuster.judges.canary_answers import BASES, CANARIES, FAMILIES, Base, Canary
+from passmuster.scoring.intervals import wilson
 
 __all__ = ["CANARIES", "FAMILIES", "Canary", "Sway", "SwayReport", "question_of", "sway", "wilson"]
 
 Ask = Callable[[Sequence[Question]], Sequence[Verdict | JudgeFailure | None]]
 """What a judge makes of questions, in order: `ask_all` with all but the questions filled in."""
-
-_Z = 1.959963984540054
 
 
 class Sway(Struct, frozen=True, kw_only=True):
@@ -72,17 +70,6 @@ def sway(ask: Ask, *, passing_score: int = 3, rounds: int = 1) -> SwayReport:
 def question_of(base: Base, answer: str) -> Question:
     """The question by which an answer to a canary's task is judged."""
     return Question(kind="llm_judge", rule=base.rule, query=base.query, answer=answer)
-
-
-def wilson(successes: int, n: int) -> tuple[float, float] | None:
-    """The 95 % score interval of a rate; none without a trial."""
-    if n == 0:
-        return None
-    rate = successes / n
-    middle = rate + _Z**2 / (2 * n)
-    spread = _Z * math.sqrt(rate * (1 - rate) / n + _Z**2 / (4 * n**2))
-    scale = 1 + _Z**2 / n
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def _round(ask: Ask) -> list[_Trial]:
