@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from passmuster.engine.loading import load_suite
 from passmuster.engine.parts import Part, _quota, available_cpus, cut, worker_count
 from passmuster.engine.plan import compile_suite
-from passmuster.engine.run import count_part, judge
+from passmuster.engine.run import count_part, hearing, judge
 from passmuster.reports.json_report import write
 from passmuster.scoring.report import Report
 from passmuster.scoring.tally import merge
@@ -97,7 +97,8 @@ def test_no_split_changes_the_report(
     tallies = []
     for part in parts:
         tally = plan.tally()
-        count_part(plan, tally, part, skip_bad_lines=False)
+        with hearing(plan, tally, SETTINGS) as take:
+            count_part(take, tally, part, skip_bad_lines=False)
         tallies.append(tally)
     chance.shuffle(tallies)
     together = merge(tallies)
@@ -269,7 +270,7 @@ def test_what_a_plugin_prints_does_not_disturb_the_workers(corpus: Path, tmp_pat
     code, value, errors = run(tmp_path, "--traces", str(corpus / "a.jsonl"), "--workers", "2")
     assert (code, errors.count("hello")) == (0, 900)
     assert value is not None
-    assert value["metrics"]["loud"] == {"value": 0.1, "n": 900, "ci95": None}
+    assert value["metrics"]["loud"] == {"value": 0.1, "n": 900, "ci95": [0.1, 0.1]}
 
 
 def test_a_policy_that_changes_during_the_run_changes_nothing(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import passmuster
 from passmuster.engine.messages import Tallied, receive_answer, send
 from passmuster.engine.plan import Plan, compile_suite
 from passmuster.reports import json_report
+from passmuster.scoring import scenario_tally
 from passmuster.scoring import tally as tallying
 from passmuster.scoring.tally import Tally, merge
 from passmuster.scoring.verdict import Settings, conclude
@@ -125,7 +126,7 @@ def test_any_split_and_any_order_give_the_same_report(
 ) -> None:
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(tallying, "KEPT", kept)
-        patch.setattr(tallying, "RUNS", kept)
+        patch.setattr(scenario_tally, "RUNS", kept)
         patch.setattr(tallying, "_RULE_SETS", kept)
         _, source = write(Path(place), SUITE, traces)
         read = list(passmuster.read_traces(source))

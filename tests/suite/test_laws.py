@@ -27,7 +27,7 @@ def folder() -> Iterator[Path]:
         yield Path(name).resolve()
 
 
-_SPELLING = ("line", "lines", "file", "root", "sha256", "documents")
+_SPELLING = ("line", "lines", "column", "file", "root", "sha256", "documents")
 
 
 def content(suite: Suite) -> Any:

@@ -12,7 +12,7 @@ import passmuster
 from passmuster.problems import SuiteError
 from passmuster.suite import scenarios
 from passmuster.suite import tests as tests_key
-from passmuster.suite.load import KEYS, KEYS_LATER
+from passmuster.suite.load import KEYS
 
 A_TEST = "tests: [{id: t, metric: tool_blocklist, blocklist: [x]}]\n"
 
@@ -62,25 +62,10 @@ weight, pass_score, repeat, repeat_policy
 """
 
 
-def test_every_key_of_the_language_is_read_or_refused_by_name() -> None:
-    assert {key.strip() for key in LANGUAGE.split(",")} == {*KEYS, *KEYS_LATER}
-    assert {key.strip() for key in SCENARIO_LANGUAGE.split(",")} == {*scenarios.KEYS, *scenarios.KEYS_LATER}
+def test_every_key_of_the_language_is_read() -> None:
+    assert {key.strip() for key in LANGUAGE.split(",")} == set(KEYS)
+    assert {key.strip() for key in SCENARIO_LANGUAGE.split(",")} == set(scenarios.KEYS)
     assert tests_key.KEYS == ("id", "metric", "description", "tags", "scenarios", "severity")
-    assert not set(KEYS) & set(KEYS_LATER)
-
-
-@pytest.mark.parametrize("key", KEYS_LATER)
-def test_a_key_that_comes_later_is_refused_by_name(tmp_path: Path, key: str) -> None:
-    assert problems(tmp_path, f"{A_TEST}{key}: {{}}\n") == [
-        f"passmuster.yaml:2:1: suite: '{key}' is not yet supported by this version; remove it for now"
-    ]
-
-
-@pytest.mark.parametrize("key", scenarios.KEYS_LATER)
-def test_a_scenario_key_that_comes_later_is_refused_by_name(tmp_path: Path, key: str) -> None:
-    assert problems(tmp_path, f"{A_TEST}scenarios:\n  - id: s\n    {key}: 1\n") == [
-        f"passmuster.yaml:4:5: scenarios[0]: '{key}' is not yet supported by this version; remove it for now"
-    ]
 
 
 @pytest.mark.parametrize("name", ["markdown", "html"])

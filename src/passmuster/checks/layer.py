@@ -8,13 +8,21 @@ blocks, a check that lacks what it needs fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
 from passmuster.checks.outcome import Status, worst
 
-__all__ = ["CheckLine", "Layer", "LayerCheck", "LayerReport", "ScenarioSeen", "Seen"]
+if TYPE_CHECKING:
+    from passmuster.checks.behavior import BehaviorsSeen
+
+__all__ = ["CheckLine", "Layer", "LayerCheck", "LayerReport", "Quadrant", "ScenarioSeen", "Seen", "Way"]
+
+Way = Literal["correctness", "path", "cost", "forbidden_tools", "behaviors", "must_not", "agent", "infra"]
+"""How a run can fail: a layer, a forbidden tool, behaviors that are missing, one that must not be, the agent itself,
+or what it ran on. Where a judge had no verdict, the way it would have failed."""
+Quadrant = Literal["tp", "fp", "fn", "tn"]
 
 T = TypeVar("T")
 Decide = Callable[[T], Status]
@@ -60,11 +68,24 @@ class ScenarioSeen(Struct, frozen=True):
 
     status: Status
     layers: tuple[Seen | None, Seen | None, Seen | None] = (None, None, None)
+    judged: tuple[CheckLine, ...] = ()
+    """What judges made of the answer, after the deterministic checks of correctness."""
+    spared: bool = False
+    """Some judge was not asked, because an earlier check had failed."""
+    unasked: bool = False
+    """Some judge was not asked, because judges are off."""
+    correct: Status | None = None
+    """Correctness as a whole, judges included; `error` only where a judge had no verdict. None: nothing is stated."""
+    behaviors: BehaviorsSeen | None = None
+    ways: tuple[Way, ...] = ()
+    """In which ways it failed, or may have where an outside part left that open."""
+    label: Quadrant | None = None
+    """Where the label read from the answer falls: right or wrong, positive or negative."""
 
     @property
     def skipped(self) -> bool:
-        """Whether some check could not be decided."""
-        return any("skip" in layer.checks for layer in self.layers if layer is not None)
+        """Whether some check could not be decided, for another reason than that an earlier one failed."""
+        return self.unasked or any("skip" in layer.checks for layer in self.layers if layer is not None)
 
 
 class Layer(Generic[T]):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-__all__ = ["Example", "JudgeFailure", "Question", "Verdict"]
+__all__ = ["Example", "Heard", "JudgeFailure", "Question", "Verdict"]
 
 
 class Example(Struct, frozen=True):
@@ -52,3 +52,7 @@ class JudgeFailure(Struct, frozen=True):
     """Why there is no verdict. A judge that fails is never a pass."""
 
     message: str
+
+
+Heard = Verdict | JudgeFailure | None
+"""What comes of a question: a verdict, the reason why there is none, or nothing because judges are off."""

@@ -1,35 +1,51 @@
-"""A scenario's three layers on one trace: correctness fails, path and cost warn, a forbidden tool fails.
+"""A scenario on one trace: three layers, behaviors, and what only a judge can say.
 
-`look` decides; `explain` puts the same into words, for the one run of a scenario that a report shows.
+Correctness fails, path and cost warn, a forbidden tool fails. `look` decides; `examine` does so where judges are
+needed, asking in rounds; `explain` puts the same into words, for the one run of a scenario that a report shows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING
+
 from passmuster.checks.answer import Answer, answer_checks
 from passmuster.checks.cost import cost_checks
 from passmuster.checks.golden import Golden
-from passmuster.checks.layer import CheckLine, Layer, LayerReport, ScenarioSeen, Seen
+from passmuster.checks.layer import CheckLine, Layer, LayerReport, ScenarioSeen, Seen, Way
 from passmuster.checks.outcome import Status, worst
 from passmuster.checks.path import path_checks, path_measures
+from passmuster.checks.question import Heard, Question
 from passmuster.checks.view import ToolIndex, View
-from passmuster.suite.model import Effects, Scenario
+from passmuster.suite.model import Scenario, Suite
 
-__all__ = ["ScenarioCheck"]
+if TYPE_CHECKING:
+    from passmuster.checks.behavior import BehaviorCheck, BehaviorsSeen
+    from passmuster.checks.judged import Asking, Judged, Stage
+    from passmuster.checks.label import LabelCheck
+
+__all__ = ["Examination", "ScenarioCheck"]
+
+Examination = Generator[list[Question], Sequence[Heard], ScenarioSeen]
+"""Yields the questions of a round, is sent what came of them, and returns what the scenario made of the trace."""
+Layers = tuple[Seen | None, Seen | None, Seen | None]
 
 
 class ScenarioCheck:
-    """The layers of one scenario, compiled."""
+    """What one scenario states, compiled."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        tightened: frozenset[str],
-        effects: Effects,
-        golden: Golden | None,
-        tools: ToolIndex,
-    ) -> None:
+    def __init__(self, scenario: Scenario, suite: Suite, golden: Golden | None, tools: ToolIndex) -> None:
         correctness, path, cost = scenario.correctness, scenario.path, scenario.cost
-        self._answer = Layer(answer_checks(correctness), "fail", True) if correctness else None
+        answers = answer_checks(correctness) if correctness else []
+        self._label = _label_check(scenario, suite)
+        if self._label:
+            answers.append(self._label.check())
+        self._stages: tuple[Stage, ...] = ()
+        if correctness and correctness.is_judged:
+            from passmuster.checks.judged import stages_of  # late, for most suites ask no judge
+
+            self._stages = stages_of(correctness)
+        self._answer = Layer(answers, "fail", True) if answers or self._stages else None
         self._path = None
         self._measures = None
         if path:
@@ -37,39 +53,226 @@ class ScenarioCheck:
             if path.expected_calls is not None:
                 from passmuster.checks.calls import calls_check  # late, for most paths list no calls
 
-                checks.append(calls_check(path.expected_calls, effects, tools))
-            self._path = Layer(checks, "warn", "path" in tightened)
+                checks.append(calls_check(path.expected_calls, suite.effects, tools))
+            self._path = Layer(checks, "warn", "path" in suite.tightened)
             self._measures = path_measures(path, golden)
         usual = golden.cost_usd if golden else None
-        self._cost = Layer(cost_checks(cost, usual), "warn", "cost" in tightened) if cost else None
+        self._cost = Layer(cost_checks(cost, usual), "warn", "cost" in suite.tightened) if cost else None
+        self._behaviors = _behavior_checks(scenario, tools)
+        self._pass_score = scenario.pass_score
+        self._simple = not (self._stages or self._behaviors or self._label)
+        self.may_ask = scenario.may_ask
+        """Whether a judge may have to be asked."""
 
     def look(self, view: View) -> ScenarioSeen:
-        """Every layer decided."""
-        layers = (
-            self._answer.look(Answer(view.trace.answer)) if self._answer else None,
-            self._path.look(view) if self._path else None,
-            self._cost.look(view.trace) if self._cost else None,
+        """Every check decided, with no judge to ask."""
+        if not self._simple:
+            return _unheard(self.examine(view))
+        layers = self._layers(view)
+        status = _status(layers)
+        correct = layers[0].status if layers[0] else None
+        if status == "fail":
+            return ScenarioSeen(status, layers, correct=correct, ways=tuple(self._ways(layers)))
+        return ScenarioSeen(status, layers, correct=correct)
+
+    def examine(self, view: View) -> Examination:
+        """Every check decided, with the questions that takes."""
+        layers = self._layers(view)
+        judged, behaviors = yield from self._heard(view, layers[0])
+        lines = tuple(one.line for one in judged)
+        ways = list(self._ways(layers))
+        if "correctness" not in ways and any(line.status == "fail" for line in lines):
+            ways.insert(0, "correctness")
+        if behaviors is not None:
+            if behaviors.violated:
+                ways.append("must_not")
+            if behaviors.broken or (behaviors.score_if is not None and behaviors.score_if < self._pass_score - 1e-9):
+                ways.append("behaviors")
+        status = self._together(layers, lines, behaviors, bool(ways))
+        if status == "error":
+            ways = _open_ways(lines, behaviors)
+        return ScenarioSeen(
+            status=status,
+            layers=layers,
+            judged=lines,
+            spared=any(one.spared for one in judged),
+            unasked=any(one.line.status == "skip" and not one.spared for one in judged),
+            correct=_correctness(layers[0], lines) if self._answer else None,
+            behaviors=behaviors,
+            ways=tuple(ways),
+            label=self._label.quadrant(view.trace.answer) if self._label else None,
         )
-        status: Status = "skip"
-        stated = False
-        for layer in layers:
-            if layer is not None:
-                stated = True
-                status = worst(status, "fail" if layer.status == "error" else layer.status)
-        return ScenarioSeen(status if stated else "pass", layers)
 
     def explain(self, view: View, seen: ScenarioSeen) -> dict[str, LayerReport]:
         """The layers as a report shows them."""
         shown: dict[str, LayerReport] = {}
         answer, path, cost = seen.layers
         if self._answer and answer:
-            shown["correctness"] = _report(answer, self._answer.explain(Answer(view.trace.answer), answer))
+            lines = [*self._answer.explain(Answer(view.trace.answer), answer), *seen.judged]
+            shown["correctness"] = LayerReport(_correctness(answer, seen.judged), lines)
         if self._path and path and self._measures:
-            shown["path"] = _report(path, self._path.explain(view, path), self._measures(view))
+            shown["path"] = LayerReport(path.status, self._path.explain(view, path), self._measures(view))
         if self._cost and cost:
-            shown["cost"] = _report(cost, self._cost.explain(view.trace, cost))
+            shown["cost"] = LayerReport(cost.status, self._cost.explain(view.trace, cost))
         return shown
 
+    def _layers(self, view: View) -> Layers:
+        """Every layer decided, as far as code can."""
+        return (
+            self._answer.look(Answer(view.trace.answer)) if self._answer else None,
+            self._path.look(view) if self._path else None,
+            self._cost.look(view.trace) if self._cost else None,
+        )
 
-def _report(seen: Seen, lines: list[CheckLine], measures: dict[str, float] | None = None) -> LayerReport:
-    return LayerReport(seen.status, lines, measures)
+    def _heard(
+        self, view: View, answer: Seen | None
+    ) -> Generator[list[Question], Sequence[Heard], tuple[list[Judged], BehaviorsSeen | None]]:
+        """The chain of judges and the behaviors; the first round asks for both."""
+        sights = [check.see(view) for check in self._behaviors]
+        asked = [sight for sight in sights if isinstance(sight, Question)]
+        chain = self._chain(view, answer)
+        judged: list[Judged] = []
+        told: Sequence[Heard] = ()
+        try:
+            questions = next(chain)
+            heard = yield [*asked, *questions]
+            told = heard[: len(asked)]
+            heard = heard[len(asked) :]
+            while True:
+                heard = yield chain.send(heard)
+        except StopIteration as end:
+            judged = end.value
+        if asked and not told:  # the chain asked nothing
+            told = yield asked
+        if not sights:
+            return judged, None
+        from passmuster.checks.behavior import weigh
+
+        answers = iter(told)
+        decided = [
+            check.heard(next(answers)) if isinstance(sight, Question) else sight
+            for check, sight in zip(self._behaviors, sights, strict=True)
+        ]
+        return judged, weigh(self._behaviors, decided)
+
+    def _chain(self, view: View, answer: Seen | None) -> Asking:
+        if not self._stages:
+            return _nothing()
+        from passmuster.checks.judged import ask
+
+        return ask(self._stages, view, self._failed(answer))
+
+    def _failed(self, answer: Seen | None) -> str | None:
+        """The deterministic checks of correctness that failed, for whoever asks why no judge was called."""
+        if answer is None or self._answer is None:
+            return None
+        names = [
+            check.name
+            for check, status in zip(self._answer.checks, answer.checks, strict=True)
+            if status in ("fail", "error")
+        ]
+        return f"{', '.join(names)} failed" if names else None
+
+    def _together(
+        self, layers: Layers, lines: tuple[CheckLine, ...], behaviors: BehaviorsSeen | None, failed: bool
+    ) -> Status:
+        """The status of the run: a failure that is certain wins over what an outside part did not say."""
+        if failed:
+            return "fail"
+        if any(line.status == "error" for line in lines) or (behaviors is not None and self._is_unsettled(behaviors)):
+            return "error"
+        if behaviors is not None and (behaviors.score is None or behaviors.open_must_not):
+            return "skip"
+        own = _status(layers)
+        status: Status = "pass" if behaviors is not None or any(line.status == "pass" for line in lines) else own
+        return worst(status, own)
+
+    def _is_unsettled(self, behaviors: BehaviorsSeen) -> bool:
+        """Whether the judges that failed could have changed the result."""
+        if not behaviors.failures:
+            return False
+        return behaviors.open_must_not or behaviors.score is None or behaviors.score < self._pass_score - 1e-9
+
+    def _ways(self, layers: Layers) -> list[Way]:
+        """The layers that failed, and whether a forbidden tool did."""
+        ways: list[Way] = []
+        answer, path, cost = layers
+        if answer is not None and answer.status in ("fail", "error"):
+            ways.append("correctness")
+        if self._path and path is not None and path.status in ("fail", "error"):
+            failed = [
+                check.always_fails
+                for check, status in zip(self._path.checks, path.checks, strict=True)
+                if status in ("fail", "error")
+            ]
+            ways += ["path"] if not all(failed) else []
+            ways += ["forbidden_tools"] if any(failed) else []
+        if cost is not None and cost.status in ("fail", "error"):
+            ways.append("cost")
+        return ways
+
+
+def _status(layers: Layers) -> Status:
+    """The layers together; a deterministic check that broke is a failure."""
+    status: Status = "skip"
+    stated = False
+    for layer in layers:
+        if layer is not None:
+            stated = True
+            status = worst(status, "fail" if layer.status == "error" else layer.status)
+    return status if stated else "pass"
+
+
+def _open_ways(lines: Sequence[CheckLine], behaviors: BehaviorsSeen | None) -> list[Way]:
+    """In which ways a run may have failed whose judges had no verdict."""
+    ways: list[Way] = []
+    if any(line.status == "error" for line in lines):
+        ways.append("correctness")
+    if behaviors is not None and behaviors.failures:
+        ways.append("must_not" if behaviors.open_must_not else "behaviors")
+    return ways
+
+
+def _correctness(answer: Seen | None, judged: Sequence[CheckLine]) -> Status:
+    """Correctness as a whole: skipped only where nothing was decided."""
+    status: Status = answer.status if answer else "skip"
+    if status in ("fail", "error"):
+        return status
+    for line in judged:
+        status = worst(status, line.status)
+    return "fail" if any(line.status == "fail" for line in judged) else status
+
+
+def _unheard(examination: Examination) -> ScenarioSeen:
+    """What comes of an examination where no judge is asked."""
+    try:
+        questions = next(examination)
+        while True:
+            questions = examination.send([None] * len(questions))
+    except StopIteration as end:
+        seen: ScenarioSeen = end.value
+        return seen
+
+
+def _nothing() -> Asking:
+    return []
+    yield  # it is a generator all the same
+
+
+def _label_check(scenario: Scenario, suite: Suite) -> LabelCheck | None:
+    if scenario.label is None or suite.classification is None:
+        return None
+    from passmuster.checks.label import LabelCheck
+
+    return LabelCheck(suite.classification, scenario.label)
+
+
+def _behavior_checks(scenario: Scenario, tools: ToolIndex) -> list[BehaviorCheck]:
+    if not scenario.expected_behaviors and not scenario.must_not:
+        return []
+    from passmuster.checks.behavior import BehaviorCheck
+
+    return [
+        *(BehaviorCheck(one, tools, forbidden=False) for one in scenario.expected_behaviors),
+        *(BehaviorCheck(one, tools, forbidden=True) for one in scenario.must_not),
+    ]

@@ -11,7 +11,11 @@ from passmuster._version import __version__
 
 __all__ = ["command"]
 
-_COMMANDS = {"run": "Judge an agent's traces by a suite."}
+_COMMANDS = {
+    "run": "Judge an agent's traces by a suite.",
+    "history": "Show the runs of a suite that were kept.",
+    "compare": "Show what changed from one run to another.",
+}
 
 
 class _Lazy(click.Group):

@@ -8,14 +8,15 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 import click
 
+from passmuster.cli.keeping import keep_run
 from passmuster.cli.progress import progress_bar
 from passmuster.engine.loading import load_suite
 from passmuster.engine.parts import worker_count
-from passmuster.engine.run import judge
+from passmuster.engine.run import judge as judge_traces
 from passmuster.problems import InputError, OutsideError, Problem, UsageError
 from passmuster.redaction import Redactor
 from passmuster.reports import FILE_NAMES, check_format, render
@@ -60,6 +61,13 @@ class _Workers(click.ParamType["int | None"]):
 @click.option("--baseline", metavar="PATH", help="Recorded runs to compare with: a file or folder of golden traces.")
 @click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
+@click.option(
+    "--judge",
+    type=click.Choice(["live", "cached", "off"]),
+    default="live",
+    help="Ask judges (the default), go by remembered verdicts only, or leave judges out.",
+)
+@click.option("--agent-version", metavar="V", help="The agent's version, for progressive thresholds.")
 @click.option("--strict", is_flag=True, help="A warning fails the gate.")
 @click.option("--skip-bad-lines", is_flag=True, help="Go on past unreadable trace lines and count them.")
 @click.option("--root", metavar="DIR", help="The folder that policies have to lie in (default: git top level).")
@@ -68,6 +76,7 @@ class _Workers(click.ParamType["int | None"]):
     "--workers", type=_Workers(), metavar="N|auto", help="Processes to use (default: auto, one a CPU for large input)."
 )
 @click.option("--today", metavar="DATE", help="The day that waivers are judged by (default: today, UTC).")
+@click.option("--no-history", is_flag=True, help="Do not keep this run in the history.")
 @click.option("--quiet", is_flag=True, help="Do not print the console report.")
 def command(
     suites: tuple[str, ...],
@@ -76,12 +85,15 @@ def command(
     baseline: str | None,
     only: tuple[str, ...],
     tags: tuple[str, ...],
+    judge: Literal["live", "cached", "off"],
+    agent_version: str | None,
     strict: bool,
     skip_bad_lines: bool,
     root: str | None,
     no_plugins: bool,
     workers: int | None,
     today: str | None,
+    no_history: bool,
     quiet: bool,
 ) -> None:
     """Judge an agent's traces by a suite.
@@ -98,6 +110,8 @@ def command(
             tags=tags,
             skip_bad_lines=skip_bad_lines,
             baseline=baseline,
+            judge=judge,
+            agent_version=agent_version,
         )
         wanted = _destinations(reports, len(suites))
     except UsageError as error:
@@ -113,17 +127,18 @@ def command(
                 destinations = wanted or _default_reports(suite)
                 check_writable([path for _, path in destinations if path != "-"], make_folders=not wanted)
                 sources = _sources(suite, traces, stdin)
-                with progress_bar(sources, quiet) as progress:
-                    report = judge(
+                with progress_bar(sources, quiet) as bar:
+                    report = judge_traces(
                         suite,
                         sources,
                         settings,
                         workers=worker_count(workers, sources),
                         plugins=not no_plugins,
                         baseline=find_sources([baseline], Path.cwd(), suite.root) if baseline else (),
-                        progress=progress,
+                        progress=bar.advance,
+                        asked=bar.asked,
                     )
-                codes.append(_deliver(report, suite, destinations, quiet, make_folders=not wanted))
+                codes.append(_deliver(report, suite, destinations, quiet, not wanted, history=not no_history))
             except InputError as error:
                 _complain(error.problems)
                 codes.append(2)
@@ -175,7 +190,9 @@ def _sources(suite: Suite, traces: tuple[str, ...], stdin: list[Source]) -> list
     return find_sources(suite.traces, suite.folder, suite.root)
 
 
-def _deliver(report: Report, suite: Suite, destinations: list[Destination], quiet: bool, make_folders: bool) -> int:
+def _deliver(
+    report: Report, suite: Suite, destinations: list[Destination], quiet: bool, make_folders: bool, history: bool
+) -> int:
     """Write and print the reports. Nothing leaves the house but through the one door that hides secrets."""
     safe = redact_report(report, Redactor(suite.redact.patterns, suite.redact.arguments))
     printed = next((name for name, path in destinations if path == "-"), None)
@@ -189,6 +206,8 @@ def _deliver(report: Report, suite: Suite, destinations: list[Destination], quie
             write_whole(path, data, make_folders=make_folders)
     if not quiet or printed == "console":
         _show(safe, sys.stdout if printed in (None, "console") else sys.stderr)
+    if history:
+        keep_run(safe, suite, [data for path, data in rendered if ("json", path) in destinations])
     return report.exit_code
 
 

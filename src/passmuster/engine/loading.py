@@ -36,7 +36,12 @@ def load_suite(
             reader.problem(node, f"plugins: '{name}' is refused, for this run allows no plugins")
         return _built_in()
 
-    return load(Path(path), find_kinds, root, documents)
+    suite = load(Path(path), find_kinds, root, documents)
+    if suite.judging is not None:
+        from passmuster.engine.judging import judge_config  # late, for most suites ask no judge
+
+        judge_config(suite)
+    return suite
 
 
 def _built_in() -> dict[str, CheckKind]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster.checks.args import Unjudged
@@ -17,15 +18,36 @@ from passmuster.checks.spec import spec_of
 from passmuster.checks.view import View, Viewer
 from passmuster.problems import Problem, UsageError, did_you_mean
 from passmuster.scoring.leniency import Leniency
-from passmuster.scoring.tally import Evaluation, ScenarioTally, Tally, TestResult, TestTally
+from passmuster.scoring.scenario_tally import Figures, ScenarioTally
+from passmuster.scoring.tally import Evaluation, Tally, TestResult, TestTally
 from passmuster.suite.globs import glob_matcher
 from passmuster.suite.model import Scenario, Suite, Test
 from passmuster.traces.model import Trace
 
 if TYPE_CHECKING:
+    from passmuster.checks.question import Heard, Question
     from passmuster.checks.scenario import ScenarioCheck
 
-__all__ = ["Plan", "compile_suite", "select"]
+__all__ = ["Pending", "Plan", "compile_suite", "select"]
+
+
+_Evaluating = Generator[list["Question"], Sequence["Heard"], Evaluation]
+
+
+class Pending(Struct, frozen=True):
+    """An evaluation that waits for a judge: what it asks, and how it goes on with the answers."""
+
+    questions: list[Question]
+    resume: Callable[[Sequence[Heard]], Evaluation | Pending]
+
+
+def _go_on(evaluating: _Evaluating, heard: Sequence[Heard] | None) -> Evaluation | Pending:
+    try:
+        questions = next(evaluating) if heard is None else evaluating.send(heard)
+    except StopIteration as end:
+        evaluation: Evaluation = end.value
+        return evaluation
+    return Pending(questions, partial(_go_on, evaluating))
 
 
 class Plan:
@@ -48,10 +70,16 @@ class Plan:
             tests=[TestTally(*_zeros(len(spec_of(test).rule_lines()))) for test in self.suite.tests],
             scenarios={id_: ScenarioTally() for id_ in self._scenarios},
             waivers_used=[0] * len(self.suite.waivers),
+            figures=Figures() if self.suite.asks_figures else None,
         )
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether a trace may leave questions for a judge."""
+        return any(check.may_ask for check in self._checks.values())
+
     def evaluate(self, trace: Trace) -> Evaluation:
-        """Everything the suite has to say about one trace."""
+        """Everything the suite has to say about one trace, with no judge to ask."""
         scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)
         view = self._viewer.view(trace)
         seen, explain = None, None
@@ -59,16 +87,35 @@ class Plan:
         if check is not None:
             seen = check.look(view)
             explain = partial(check.explain, view, seen)
+        results = self._results(view, scenario)
+        return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous, seen, explain)
+
+    def begin(self, trace: Trace) -> Evaluation | Pending:
+        """The same where judges are asked: an evaluation, or the questions it waits for."""
+        scenario = self._scenario_of(trace)[0] if self._scenarios else None
+        check = self._checks.get(scenario.id) if scenario else None
+        if scenario is None or check is None or not check.may_ask:
+            return self.evaluate(trace)
+        view = self._viewer.view(trace)
+        return _go_on(self._judged(view, scenario, check), None)
+
+    def _judged(self, view: View, scenario: Scenario, check: ScenarioCheck) -> _Evaluating:
+        results = self._results(view, scenario)
+        seen = yield from check.examine(view)
+        return Evaluation(view.trace, results, scenario.id, None, None, seen, partial(check.explain, view, seen))
+
+    def _results(self, view: View, scenario: Scenario | None) -> list[TestResult]:
+        """Every test that speaks of the trace."""
         results: list[TestResult] = []
         started = perf_counter_ns()
         for test in self._tests:
-            if test.selective and not test.applies(trace, scenario):
+            if test.selective and not test.applies(view.trace, scenario):
                 continue
             outcome, waivers = test.judge(view, scenario)
             ended = perf_counter_ns()
             results.append(TestResult(test.index, outcome, waivers, ended - started))
             started = ended
-        return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous, seen, explain)
+        return results
 
     def golden(self, traces: Iterable[Trace]) -> dict[str, Golden]:
         """What recorded runs show, per scenario."""
@@ -98,9 +145,7 @@ def _scenario_checks(suite: Suite, golden: Mapping[str, Golden], viewer: Viewer)
         return {}
     from passmuster.checks.scenario import ScenarioCheck  # late, for suites of tests alone do without
 
-    return {
-        one.id: ScenarioCheck(one, suite.tightened, suite.effects, golden.get(one.id), viewer.tools) for one in stating
-    }
+    return {one.id: ScenarioCheck(one, suite, golden.get(one.id), viewer.tools) for one in stating}
 
 
 def _zeros(rules: int) -> tuple[list[int], list[int]]:

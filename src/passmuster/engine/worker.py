@@ -12,7 +12,7 @@ from typing import BinaryIO
 from passmuster.engine.loading import load_suite
 from passmuster.engine.messages import Counted, Judge, Refused, Setup, Tallied, receive_order, send
 from passmuster.engine.plan import compile_suite, select
-from passmuster.engine.run import count_part
+from passmuster.engine.run import count_part, hearing
 from passmuster.problems import InputError, SuiteError
 
 __all__ = ["work"]
@@ -28,16 +28,16 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     suite = load_suite(setup.suite, root=setup.root, plugins=setup.plugins, documents=setup.documents)
     plan = compile_suite(select(suite, settings.only, settings.tags), settings.today, setup.golden)
     tally = plan.tally()
-    while (order := receive_order(orders)) is not None:
-        if not isinstance(order, Judge):
-            send(answers, Tallied(tally))
-            return
-        try:
-            count_part(plan, tally, order.part, settings.skip_bad_lines)
-        except InputError as error:
-            send(answers, Refused(order.number, error.problems, isinstance(error, SuiteError)))
-        else:
-            send(answers, Counted(order.number))
+    with hearing(plan, tally, settings) as take:
+        while isinstance(order := receive_order(orders), Judge):
+            try:
+                count_part(take, tally, order.part, settings.skip_bad_lines)
+            except InputError as error:
+                send(answers, Refused(order.number, error.problems, isinstance(error, SuiteError)))
+            else:
+                send(answers, Counted(order.number))
+    if order is not None:
+        send(answers, Tallied(tally))
 
 
 def main() -> None:

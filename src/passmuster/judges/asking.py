@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -20,7 +20,14 @@ from passmuster.judges.config import JudgeConfig, Member
 from passmuster.judges.prompts import Prompt, prompt_for
 from passmuster.redaction import SENTENCE_LIMIT, Redactor
 
-__all__ = ["Mode", "Progress", "ask_all"]
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from passmuster.judges.calling import Caller
+
+__all__ = ["Judges", "Mode", "Progress", "ask_all"]
+
+T = TypeVar("T")
 
 Mode = Literal["live", "cached", "off"]
 Progress = Callable[[int, int], None]
@@ -47,6 +54,140 @@ class _Vote(Struct, frozen=True):
     cached: bool
 
 
+class Judges:
+    """The judges of one run. What they have said, cost and refused is remembered from one batch to the next.
+
+    Raises `CacheError` if the file of earlier verdicts is damaged. To be closed, or used in a `with` statement.
+    """
+
+    def __init__(
+        self,
+        config: JudgeConfig | None,
+        mode: Mode,
+        cache_path: str | Path | None,
+        progress: Progress | None = None,
+        *,
+        new_redactor: Callable[[], Redactor] = Redactor,
+        environment: Mapping[str, str] | None = None,
+        note: Callable[[str], None] | None = None,
+    ) -> None:
+        self._config, self._mode = config, mode
+        self._path = None if cache_path is None else Path(cache_path)
+        self._progress = progress or _tell_nobody
+        self._new_redactor = new_redactor
+        self._environment = os.environ if environment is None else environment
+        self._votes: dict[str, _Vote] = {}
+        if config is not None and mode != "off" and self._path is not None:
+            earlier = load(self._path)
+            self._votes = {key: _Vote(entry.score, entry.reason, 0.0, True) for key, entry in earlier.items()}
+        self._store = _Store(self._path, new_redactor, note or _to_standard_error)
+        self._line: _Line | None = None
+
+    def __enter__(self) -> Judges:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all connections."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def ask(self, questions: Sequence[Question]) -> list[Verdict | JudgeFailure | None]:
+        """A verdict for each question, in order; the failure where there is none; `None` when judges are off.
+
+        Equal questions are asked once.
+        """
+        if self._mode == "off":
+            return [None] * len(questions)
+        if self._config is None:
+            return [JudgeFailure(_UNCONFIGURED)] * len(questions)
+        config = self._config
+        asks = [_asks(question, config, self._new_redactor()) for question in questions]
+        failures: dict[str, JudgeFailure] = {}
+        missing: dict[str, _Ask] = {}
+        for ask in (ask for jury in asks for ask in jury):
+            if ask.key in self._votes:
+                continue
+            if self._mode == "cached":
+                failures[ask.key] = JudgeFailure(_not_cached(ask.member, self._path))
+            else:
+                missing[ask.key] = ask
+        if missing:
+            self._line = self._line or _Line(config, self._environment)
+            failures |= self._line.run(self._call(list(missing.values()), self._line.caller, config.concurrency))
+        votes: dict[str, _Vote | JudgeFailure] = {**self._votes, **failures}
+        return [_verdict(jury, votes) for jury in asks]
+
+    async def _call(self, asks: Sequence[_Ask], caller: Caller, concurrency: int) -> dict[str, JudgeFailure]:
+        """Asks, remembers the votes, and tells the failures."""
+        import asyncio
+
+        failures: dict[str, JudgeFailure] = {}
+        done = 0
+        self._progress(0, len(asks))
+        waiting: Iterator[_Ask] = iter(asks)
+
+        async def work() -> None:
+            nonlocal done
+            for ask in waiting:
+                heard = await caller.ask(ask.prompt, ask.member)
+                if isinstance(heard, JudgeFailure):
+                    failures[ask.key] = heard
+                else:
+                    entry = self._store.add(ask, heard.opinion.score, heard.opinion.reason)
+                    self._votes[ask.key] = _Vote(entry.score, entry.reason, heard.cost_usd, False)
+                done += 1
+                self._progress(done, len(asks))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(concurrency, len(asks))):
+                    group.create_task(work())
+        finally:
+            self._store.flush()  # what has been paid for is kept, however the run ends
+        return failures
+
+
+class _Line:
+    """The connection to the judges: one event loop for all batches of a run, also where one already runs."""
+
+    def __init__(self, config: JudgeConfig, environment: Mapping[str, str]) -> None:
+        import asyncio
+
+        from passmuster.judges.calling import Caller
+
+        self.caller = Caller(config, environment)
+        self._runner = asyncio.Runner()
+        self._thread: ThreadPoolExecutor | None = None
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        self._thread = ThreadPoolExecutor(1)  # as in a notebook
+
+    def run(self, asking: Coroutine[Any, Any, T]) -> T:
+        """Runs to the end."""
+        if self._thread is None:
+            return self._runner.run(asking)
+        return self._thread.submit(self._runner.run, asking).result()
+
+    def close(self) -> None:
+        """Ends the connections and the loop."""
+        try:
+            self.run(self.caller.close())
+        finally:
+            if self._thread is None:
+                self._runner.close()
+            else:
+                self._thread.submit(self._runner.close).result()
+                self._thread.shutdown()
+
+
 def ask_all(
     questions: Sequence[Question],
     config: JudgeConfig | None,
@@ -58,32 +199,11 @@ def ask_all(
     environment: Mapping[str, str] | None = None,
     note: Callable[[str], None] | None = None,
 ) -> list[Verdict | JudgeFailure | None]:
-    """A verdict for each question, in order; the failure where there is none; `None` when judges are off.
-
-    Equal questions are asked once. Raises `CacheError` if the file of earlier verdicts is damaged.
-    """
-    if mode == "off":
-        return [None] * len(questions)
-    if config is None:
-        return [JudgeFailure(_UNCONFIGURED)] * len(questions)
-    path = None if cache_path is None else Path(cache_path)
-    asks = [_asks(question, config, new_redactor()) for question in questions]
-    earlier = load(path) if path is not None else {}
-    votes: dict[str, _Vote | JudgeFailure] = {}
-    missing: dict[str, _Ask] = {}
-    for ask in (ask for jury in asks for ask in jury):
-        if ask.key in earlier:
-            entry = earlier[ask.key]
-            votes[ask.key] = _Vote(entry.score, entry.reason, 0.0, True)
-        elif mode == "cached":
-            votes[ask.key] = JudgeFailure(_not_cached(ask.member, path))
-        else:
-            missing[ask.key] = ask
-    if missing:
-        store = _Store(path, new_redactor, note or _to_standard_error)
-        world = os.environ if environment is None else environment
-        votes |= _run(_ask_judges(list(missing.values()), config, world, store, progress))
-    return [_verdict(jury, votes) for jury in asks]
+    """What `Judges` say to one batch of questions."""
+    with Judges(
+        config, mode, cache_path, progress, new_redactor=new_redactor, environment=environment, note=note
+    ) as judges:
+        return judges.ask(questions)
 
 
 def _asks(question: Question, config: JudgeConfig, redactor: Redactor) -> list[_Ask]:
@@ -104,58 +224,6 @@ def _hidden(question: Question, redactor: Redactor) -> Question:
         context=None if question.context is None else hide(question.context),
         examples=tuple(Example(hide(shown.answer), shown.score, hide(shown.reason)) for shown in question.examples),
     )
-
-
-async def _ask_judges(
-    asks: Sequence[_Ask],
-    config: JudgeConfig,
-    environment: Mapping[str, str],
-    store: _Store,
-    progress: Progress | None,
-) -> dict[str, _Vote | JudgeFailure]:
-    import asyncio
-
-    from passmuster.judges.calling import Caller
-
-    votes: dict[str, _Vote | JudgeFailure] = {}
-    tell = progress or _tell_nobody
-    tell(0, len(asks))
-    waiting: Iterator[_Ask] = iter(asks)
-    caller = Caller(config, environment)
-
-    async def work() -> None:
-        for ask in waiting:
-            heard = await caller.ask(ask.prompt, ask.member)
-            if isinstance(heard, JudgeFailure):
-                votes[ask.key] = heard
-            else:
-                entry = store.add(ask, heard.opinion.score, heard.opinion.reason)
-                votes[ask.key] = _Vote(entry.score, entry.reason, heard.cost_usd, False)
-            tell(len(votes), len(asks))
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(config.concurrency, len(asks))):
-                group.create_task(work())
-    finally:
-        # What has been paid for is kept, however the run ends.
-        store.flush()
-        await caller.close()
-    return votes
-
-
-def _run(asking: Coroutine[Any, Any, dict[str, _Vote | JudgeFailure]]) -> dict[str, _Vote | JudgeFailure]:
-    """Runs to the end, also where an event loop already runs, as in a notebook."""
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(asking)
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, asking).result()
 
 
 class _Store:

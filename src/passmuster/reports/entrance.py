@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from passmuster.checks.outcome import Neighbours, Violation
 from passmuster.redaction import SENTENCE_LIMIT, Redactor
-from passmuster.scoring.report import Attempt, Behaviors, GateLine, Report, ScenarioReport, TestReport
+from passmuster.scoring.report import Attempt, Behaviors, Flip, GateLine, Report, ScenarioReport, TestReport
 
 __all__ = ["redact_report"]
 
@@ -31,6 +31,7 @@ def redact_report(report: Report, redactor: Redactor) -> Report:
         tests=tests,
         gate=[_gate(line, redactor, words) for line in report.gate],
         scenarios=[_scenario(scenario, redactor, words) for scenario in report.scenarios],
+        tools={redactor.text(name, known=words): number for name, number in report.tools.items()},
     )
 
 
@@ -93,6 +94,8 @@ def _scenario(scenario: ScenarioReport, redactor: Redactor, known: Collection[st
         layers=redactor.value(scenario.layers, known=known, items=_LAYER_ITEMS),
         behaviors=_behaviors(scenario.behaviors, redactor, known),
         attempts=[_attempt(attempt, redactor, known) for attempt in scenario.attempts],
+        flips=None if scenario.flips is None else [_flip(flip, redactor, known) for flip in scenario.flips],
+        reasons=[redactor.text(reason, SENTENCE_LIMIT, known) for reason in scenario.reasons],
     )
 
 
@@ -102,6 +105,15 @@ def _behaviors(behaviors: Behaviors, redactor: Redactor, known: Collection[str])
 
     return Behaviors(
         safe(behaviors.observed), safe(behaviors.missing), safe(behaviors.violated), safe(behaviors.undecided)
+    )
+
+
+def _flip(flip: Flip, redactor: Redactor, known: Collection[str]) -> Flip:
+    return replace(
+        flip,
+        passed=redactor.text(flip.passed, known=known),
+        failed=redactor.text(flip.failed, known=known),
+        message=redactor.text(flip.message, SENTENCE_LIMIT, known),
     )
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from passmuster.checks.outcome import Violation
-from passmuster.scoring.report import Attempt, GateLine, Report, RuleReport, ScenarioReport, TestReport
+from passmuster.scoring.report import Attempt, GateLine, Metric, Report, RuleReport, ScenarioReport, TestReport
 
 __all__ = ["encoded", "violation_map", "write"]
 
@@ -22,6 +22,7 @@ _REPORT = (
 _GATE = ("kind", "id", "level", "status", "actual", "expected", "message", "tolerated_by", "file", "line")
 _TEST = ("id", "metric", "status", "exercised", "rules", "violations", "violation_count", "stats", "duration_ms")
 _RULE = ("type", "line", "status", "exercised_on")
+_METRIC = ("value", "n", "ci95")
 _SCENARIO = ("id", "category", "status", "score", "weight", "runs", "layers", "behaviors", "attempts")
 _VIOLATION = (
     *("tool", "argument", "value", "constraint", "rule", "pattern", "expected", "actual", "call_index", "calls_found"),
@@ -32,7 +33,7 @@ _VIOLATION = (
 def write(report: Report) -> bytes:
     """The report as indented JSON."""
     top = _ordered(report, _REPORT, leave_out=("root",))
-    top["metrics"] = {name: asdict(metric) for name, metric in report.metrics.items()}
+    top["metrics"] = {name: _metric(metric) for name, metric in report.metrics.items()}
     top["gate"] = [_gate(line) for line in report.gate]
     top["tests"] = [_test(test) for test in report.tests]
     top["scenarios"] = [_scenario(scenario) for scenario in report.scenarios]
@@ -85,7 +86,14 @@ def _rule(rule: RuleReport) -> dict[str, Any]:
 def _scenario(scenario: ScenarioReport) -> dict[str, Any]:
     fields = _ordered(scenario, _SCENARIO)
     fields["attempts"] = [_attempt(attempt) for attempt in scenario.attempts]
-    return fields
+    return {
+        name: value for name, value in fields.items() if name in (*_SCENARIO, "file", "line") or value not in (None, [])
+    }
+
+
+def _metric(metric: Metric) -> dict[str, Any]:
+    fields = asdict(metric)
+    return {name: value for name, value in fields.items() if name in _METRIC or value is not None}
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from passmuster.problems import did_you_mean
 from passmuster.scoring.report import GateLine, ScenarioReport, TestReport
 from passmuster.scoring.settings import Settings
+from passmuster.scoring.suite_metrics import Tried
 from passmuster.scoring.tally import Tally
-from passmuster.suite.model import Scenario, Suite
+from passmuster.scoring.tolerance import Tolerance, tolerated_by
+from passmuster.suite.model import Suite
 
 __all__ = ["exit_code_of", "gate_lines"]
 
@@ -19,19 +21,23 @@ __all__ = ["exit_code_of", "gate_lines"]
 def gate_lines(
     suite: Suite,
     tests: list[TestReport],
-    chosen: list[Scenario],
-    scenarios: list[ScenarioReport],
+    scenarios: list[tuple[Tried, ScenarioReport]],
+    about_suite: Sequence[GateLine],
+    known: Sequence[Tolerance],
     tally: Tally,
     settings: Settings,
 ) -> list[GateLine]:
-    """Every line: of the tests, of the scenarios chosen, and of what was odd about the input."""
+    """Every line: of the tests, of the scenarios, of the suite as a whole, and of what was odd about the input."""
     gate = [
         *_test_lines(suite, tests),
         *(_idle_rule_lines(suite, tests) if settings.strict else ()),
-        *_scenario_lines(suite, chosen, scenarios, tally),
+        *(line for tried, report in scenarios for line in _scenario_lines(suite, tried, report, known)),
+        *about_suite,
         *([] if settings.partial else _input_lines(suite, tally, settings)),
     ]
-    return [_tightened(line) for line in gate] if settings.strict else gate
+    if settings.strict:
+        gate = [_tightened(line) for line in gate]
+    return [*gate, *_judge_lines(suite, [tried for tried, _ in scenarios])]
 
 
 def exit_code_of(gate: list[GateLine]) -> int:
@@ -99,39 +105,103 @@ def _test_message(test: TestReport) -> str:
 
 
 def _scenario_lines(
-    suite: Suite, scenarios: list[Scenario], reports: list[ScenarioReport], tally: Tally
+    suite: Suite, tried: Tried, report: ScenarioReport, known: Sequence[Tolerance]
 ) -> Iterator[GateLine]:
-    for scenario, report in zip(scenarios, reports, strict=True):
-        status: Literal["pass", "fail", "error"] = "pass"
-        level: Literal["blocking", "warning"] = "blocking"
-        message = f"{_many(report.runs, 'run')}"
-        if report.status == "missing":
-            status, message = "fail", "no trace belongs to this scenario: it never ran"
-        elif report.status == "error":
-            status, message = "error", f"did not finish: {_fault(report, 'error')}"
-        elif report.status == "fail":
-            status, message = "fail", _why(report, "fail") or f"the agent failed: {_fault(report, 'fail')}"
-        elif report.status in ("warn", "skip"):
-            status, level, message = "fail", "warning", _why(report, report.status)
+    status: Literal["pass", "fail", "error"] = "pass"
+    level: Literal["blocking", "warning"] = "blocking"
+    tolerated = None
+    message = _words(report)
+    if report.status in ("missing", "fail", "error"):
+        status = "error" if report.status == "error" else "fail"
+        tolerated = tolerated_by(suite, tried, report, known)
+    elif report.status in ("warn", "skip"):
+        status, level = "fail", "warning"
+    place = {"file": suite.file, "line": report.line}
+    yield GateLine(
+        kind="scenario",
+        id=report.id,
+        level="warning" if tolerated else level,
+        status=status,
+        message=message,
+        actual=report.status,
+        expected="pass",
+        tolerated_by=tolerated,
+        file=suite.file,
+        line=report.line,
+    )
+    if any(listed.id == report.id for listed in suite.required):
+        yield _required_line(suite, report, message)
+    tally = tried.tally
+    if tally.skipped and report.status != "skip":
+        reasons = _why(report, "skip") or "not on the run shown"
+        message = f"checks were skipped on {tally.skipped} of {_many(report.runs, 'run')}: {reasons}"
+        yield GateLine("vacuous", report.id, "warning", "fail", message, **place)  # type: ignore[arg-type]
+    for name, times in sorted(tally.idle.items()):
+        message = f"the behavior '{name}' was not put to the test on {times} of {_many(report.runs, 'run')}"
+        yield GateLine("vacuous", report.id, "warning", "fail", message, **place)  # type: ignore[arg-type]
+    if not tried.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
+        message = "asks nothing: it states no expectation of its own"
+        yield GateLine("vacuous", report.id, "warning", "fail", message, **place)  # type: ignore[arg-type]
+    if 0 < report.runs < tried.scenario.repeat:
+        message = f"{_many(report.runs, 'run')} of {tried.scenario.repeat}: fewer traces than 'repeat' asks for"
         yield GateLine(
-            kind="scenario",
-            id=report.id,
-            level=level,
-            status=status,
-            message=message,
-            actual=report.status,
-            expected="pass",
-            file=suite.file,
-            line=report.line,
+            "input",
+            report.id,
+            "warning",
+            "fail",
+            message,
+            actual=report.runs,
+            expected=tried.scenario.repeat,
+            **place,  # type: ignore[arg-type]
         )
-        skipped = tally.scenarios[report.id].skipped
-        if skipped and report.status != "skip":
-            reasons = _why(report, "skip") or "not on the run shown"
-            message = f"checks were skipped on {skipped} of {_many(report.runs, 'run')}: {reasons}"
-            yield GateLine("vacuous", report.id, "warning", "fail", message, file=suite.file, line=report.line)
-        if not scenario.states_something:  # a test that names it changes nothing: one more test never gives less
-            message = "asks nothing: it states no expectation of its own"
-            yield GateLine("vacuous", report.id, "warning", "fail", message, file=suite.file, line=report.line)
+
+
+def _required_line(suite: Suite, report: ScenarioReport, message: str) -> GateLine:
+    """A required scenario has to pass; one that could not be judged has not."""
+    status: Literal["pass", "fail", "error"] = "pass" if report.status in ("pass", "warn") else "fail"
+    return GateLine(
+        kind="required",
+        id=report.id,
+        level="blocking",
+        status="error" if report.status == "error" else status,
+        message=message,
+        actual=report.status,
+        expected="pass",
+        file=suite.file,
+        line=next(listed.line for listed in suite.required if listed.id == report.id),
+    )
+
+
+def _words(report: ScenarioReport) -> str:
+    """Why a scenario ended as it did."""
+    match report.status:
+        case "missing":
+            return "no trace belongs to this scenario: it never ran"
+        case "error":
+            return f"could not be judged: {_why(report, 'error') or _fault(report, 'error')}"
+        case "fail":
+            return _why(report, "fail") or f"the agent failed: {_fault(report, 'fail')}"
+        case "warn" | "skip":
+            return _why(report, report.status) or "nothing could be decided"
+        case _:
+            return _many(report.runs, "run")
+
+
+def _judge_lines(suite: Suite, scenarios: Sequence[Tried]) -> Iterator[GateLine]:
+    """What judges did not say, told once. The scenarios' own lines decide, so that `--strict` changes nothing here."""
+    reasons: dict[str, int] = {}
+    spared = 0
+    for one in scenarios:
+        spared += one.tally.spared
+        for reason, times in one.tally.unheard.items():
+            reasons[reason] = reasons.get(reason, 0) + times
+    if reasons:
+        first = min(reasons)
+        message = f"{_many(sum(reasons.values()), 'question')} had no verdict: {first}"
+        yield GateLine("judge", "no_verdict", "warning", "error", message, actual=sum(reasons.values()), expected=0)
+    if spared:
+        message = f"judges were not asked on {_many(spared, 'run')}, for an earlier check had failed"
+        yield GateLine("judge", "not_asked", "warning", "fail", message, actual=spared)
 
 
 def _why(report: ScenarioReport, status: str) -> str:
@@ -143,6 +213,15 @@ def _why(report: ScenarioReport, status: str) -> str:
         for check in layer["checks"]
         if check["status"] in wanted
     ]
+    behaviors = report.behaviors
+    lists = {
+        "fail": (("must not", behaviors.violated), ("not observed", behaviors.missing)),
+        "error": (("no verdict on", behaviors.undecided),),
+        "skip": (("undecided", behaviors.undecided),),
+    }
+    told += [f"{words}: {', '.join(names)}" for words, names in lists.get(status, ()) if names]
+    if told and status in ("fail", "error"):
+        told += report.reasons
     return "; ".join(told)
 
 
@@ -169,6 +248,8 @@ def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[Gat
         yield line(
             "agent_errors", f"on {_many(tally.stray_faults, 'trace')} without a scenario the agent itself failed"
         )
+    for notice in suite.notices:
+        yield line("suite", notice.message, notice.line)
     for waiver, used in zip(suite.waivers, tally.waivers_used, strict=True):
         id_ = f"waiver:{waiver.test}"
         if waiver.expires < settings.today:

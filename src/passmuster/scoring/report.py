@@ -15,6 +15,7 @@ __all__ = [
     "SCHEMA",
     "Attempt",
     "Behaviors",
+    "Flip",
     "GateLine",
     "Metric",
     "Provenance",
@@ -55,6 +56,8 @@ class GateLine(Struct, frozen=True):
     tolerated_by: str | None = None
     file: str | None = None
     line: int | None = None
+    values: dict[str, Any] | None = None
+    """What each formula of a composite came to."""
 
 
 class Metric(Struct, frozen=True):
@@ -63,6 +66,9 @@ class Metric(Struct, frozen=True):
     value: float | None
     n: int
     ci95: tuple[float, float] | None = None
+    known: int | None = None
+    """How many traces tell the figure, of `total`, where some do not."""
+    total: int | None = None
 
 
 class RuleReport(Struct, frozen=True):
@@ -108,6 +114,17 @@ class Attempt(Struct, frozen=True):
     message: str | None = None
 
 
+class Flip(Struct, frozen=True):
+    """Runs of one scenario that ended differently, and what made them differ."""
+
+    blame: Literal["agent", "judge", "infrastructure"]
+    passed: str
+    """The first run that passed."""
+    failed: str
+    """The first that did not, for this reason."""
+    message: str
+
+
 class Behaviors(Struct, frozen=True):
     """What a scenario should and must not show, sorted by what was seen."""
 
@@ -131,6 +148,17 @@ class ScenarioReport(Struct, frozen=True):
     attempts: list[Attempt]
     file: str
     line: int
+    capability: str | None = None
+    pass_rate: float | None = None
+    """The fraction of its runs that passed; None where every run was skipped."""
+    pass_at_k: dict[str, float] | None = None
+    """With repeats: the chance that at least one of k runs passes, by k."""
+    pass_hat_k: dict[str, float] | None = None
+    """With repeats: the chance that all of k runs pass, by k."""
+    flips: list[Flip] | None = None
+    """With repeats that did not all end alike: who is to blame."""
+    reasons: list[str] = field(default_factory=list)
+    """What was said of behaviors that are missing, violated or undecided."""
 
 
 class TraceCounts(Struct, frozen=True):
@@ -165,6 +193,8 @@ class Report(Struct, frozen=True, kw_only=True):
     scenarios: list[ScenarioReport]
     traces: TraceCounts
     provenance: Provenance
+    tools: dict[str, int] = field(default_factory=dict)
+    """How often each tool was called."""
     root: str = ""
     """The folder that file names are relative to; empty in what is written to disk."""
     duration_ms: float = 0.0

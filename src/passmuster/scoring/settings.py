@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -18,6 +19,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     skip_bad_lines: bool = False
     baseline: str | None = None
+    judge: Literal["live", "cached", "off"] = "live"
+    """Whether judges are asked, only remembered, or left out."""
+    agent_version: str | None = None
 
     @property
     def partial(self) -> bool:

@@ -6,6 +6,7 @@ the first K by (file, offset, call, rule) are kept beside their exact number.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from passmuster.checks.layer import LayerReport, ScenarioSeen
-from passmuster.checks.outcome import Outcome, Status, Violation, worst
+from passmuster.checks.outcome import Outcome, Status, Violation
 from passmuster.scoring.bounds import bounded
+from passmuster.scoring.scenario_tally import Figures, ScenarioTally
 from passmuster.scoring.stats import Stat, Sum, add_stats, count, merge_stats
 from passmuster.traces.locate import PartLines, Spot, spot_of_call, spot_of_trace
 from passmuster.traces.model import Trace
@@ -25,9 +27,6 @@ __all__ = [
     "Evaluation",
     "Found",
     "PartRead",
-    "Run",
-    "ScenarioTally",
-    "Shown",
     "Tally",
     "TestResult",
     "TestTally",
@@ -36,8 +35,6 @@ __all__ = [
 
 KEPT = 5_000
 """Violations kept per test."""
-RUNS = 1_000
-"""Runs kept per scenario."""
 _RULE_SETS = 4_096
 """Sets of rules counted as such, before they are counted one by one."""
 
@@ -90,23 +87,6 @@ class Broken(Struct, frozen=True):
     message: str
 
 
-class Run(Struct, frozen=True):
-    """One trace of a scenario."""
-
-    spot: Spot
-    trace_id: str | None
-    status: Status
-    message: str | None = None
-
-
-class Shown(Struct, frozen=True):
-    """The run of a scenario that a report shows."""
-
-    status: Status
-    spot: Spot
-    layers: dict[str, LayerReport]
-
-
 class PartRead(Struct, frozen=True, order=True):
     """A part of a file that was read in one go, and how many lines it has."""
 
@@ -136,6 +116,8 @@ class TestTally(Struct):
     stats: dict[str, Stat] = field(default_factory=dict)
     scores: int = 0
     score_sum: Sum = field(default_factory=Sum)
+    packed_scores: bytearray = field(default_factory=bytearray)
+    """Eight bytes each, for the interval of their mean."""
     broken: Broken | None = None
     duration_ns: int = 0
 
@@ -170,6 +152,7 @@ class TestTally(Struct):
         if outcome.score is not None:
             self.scores += 1
             self.score_sum.add(outcome.score)
+            self.packed_scores += struct.pack("<d", outcome.score)
         if outcome.message is not None and outcome.status == "error":
             self.broken = _first(self.broken, Broken(spot_of_trace(trace), outcome.message))
         if outcome.violations:
@@ -187,6 +170,10 @@ class TestTally(Struct):
             self.found.append(Found(spot, call, rule, _small(violation)))
         if len(self.found) >= 2 * KEPT:
             self._cut()
+
+    def ordered_scores(self) -> list[float]:
+        """Every score, from the lowest."""
+        return sorted(value for (value,) in struct.iter_unpack("<d", self.packed_scores))
 
     def settle(self) -> None:
         """Count the rules of the sets one by one."""
@@ -214,6 +201,7 @@ class TestTally(Struct):
         merge_stats(self.stats, other.stats)
         self.scores += other.scores
         self.score_sum.merge(other.score_sum)
+        self.packed_scores += other.packed_scores
         if other.broken:
             self.broken = _first(self.broken, other.broken)
         self.violations += other.violations
@@ -238,48 +226,6 @@ def _first(a: Broken | None, b: Broken) -> Broken:
     return b if a is None or (b.spot, b.message) < (a.spot, a.message) else a
 
 
-class ScenarioTally(Struct):
-    """One scenario over its runs."""
-
-    runs: int = 0
-    statuses: dict[Status, int] = field(default_factory=dict)
-    kept: list[Run] = field(default_factory=list)
-    skipped: int = 0
-    """Runs on which some check could not be decided."""
-    shown: Shown | None = None
-    """The layers of the worst run, the first of several."""
-
-    def add(self, run: Run, evaluation: Evaluation) -> None:
-        self.runs += 1
-        self.statuses[run.status] = self.statuses.get(run.status, 0) + 1
-        self.skipped += evaluation.seen is not None and evaluation.seen.skipped
-        if evaluation.explain is not None and _is_worse(run.status, run.spot, self.shown):
-            self.shown = Shown(run.status, run.spot, evaluation.explain())
-        self.kept.append(run)
-        if len(self.kept) >= 2 * RUNS:
-            self._cut()
-
-    def _cut(self) -> None:
-        self.kept.sort(key=lambda run: run.spot)
-        del self.kept[RUNS:]
-
-    def merge(self, other: ScenarioTally) -> None:
-        self.runs += other.runs
-        for status, number in other.statuses.items():
-            self.statuses[status] = self.statuses.get(status, 0) + number
-        self.kept += other.kept
-        self.skipped += other.skipped
-        if other.shown is not None and _is_worse(other.shown.status, other.shown.spot, self.shown):
-            self.shown = other.shown
-        self._cut()
-
-
-def _is_worse(status: Status, spot: Spot, shown: Shown | None) -> bool:
-    if shown is None or status == shown.status:
-        return shown is None or spot < shown.spot
-    return worst(status, shown.status) == status
-
-
 class Tally(Struct):
     """One suite over many traces."""
 
@@ -294,6 +240,8 @@ class Tally(Struct):
     parts: list[PartRead] = field(default_factory=list)
     stray_faults: int = 0
     """Traces without a scenario on which the agent itself failed."""
+    figures: Figures | None = None
+    """What the traces used up, where the suite asks about it."""
 
     def add(self, evaluation: Evaluation) -> None:
         """Count one trace."""
@@ -304,17 +252,13 @@ class Tally(Struct):
             tests[test].add(trace, outcome, duration_ns)
             for waiver in waivers:
                 self.waivers_used[waiver] += 1
-        fault = trace.error
+        if self.figures is not None:
+            self.figures.add(trace)
         if evaluation.scenario is not None:
-            status: Status = evaluation.seen.status if evaluation.seen else "pass"
-            if fault is not None:
-                status = "error" if fault.kind == "infra" else "fail"
-            message = None if fault is None else bounded(fault.message)
-            run = Run(spot_of_trace(trace), bounded(trace.trace_id), status, message)
-            self.scenarios[evaluation.scenario].add(run, evaluation)
+            self.scenarios[evaluation.scenario].add(trace, evaluation.seen, evaluation.explain)
             return
         self.unmatched += bool(self.scenarios)
-        self.stray_faults += fault is not None
+        self.stray_faults += trace.error is not None
         if evaluation.unknown_scenario is not None:
             count(self.unknown_scenarios, [(bounded(evaluation.unknown_scenario), 1)])
         if evaluation.ambiguous_query is not None:
@@ -332,6 +276,8 @@ class Tally(Struct):
         self.bad_lines += other.bad_lines
         self.stray_faults += other.stray_faults
         self.parts = sorted(self.parts + other.parts)
+        if self.figures is not None and other.figures is not None:
+            self.figures.merge(other.figures)
         count(self.unknown_scenarios, other.unknown_scenarios.items())
         count(self.ambiguous_queries, other.ambiguous_queries.items())
 
@@ -348,7 +294,7 @@ class Tally(Struct):
             if test.broken:
                 yield test.broken.spot
         for scenario in self.scenarios.values():
-            scenario._cut()
+            scenario.cut()
             for run in scenario.kept:
                 yield run.spot
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import to_builtins
 from msgspec.structs import replace
 
 from passmuster._version import __version__
@@ -13,21 +12,14 @@ from passmuster.checks.outcome import Status, Violation, worst
 from passmuster.checks.spec import spec_of
 from passmuster.problems import Problem, SuiteError, did_you_mean
 from passmuster.scoring.gate import exit_code_of, gate_lines
-from passmuster.scoring.report import (
-    Attempt,
-    Behaviors,
-    Metric,
-    Provenance,
-    Report,
-    RuleReport,
-    ScenarioReport,
-    TestReport,
-    TraceCounts,
-)
+from passmuster.scoring.report import GateLine, Metric, Provenance, Report, RuleReport, TestReport, TraceCounts
+from passmuster.scoring.scenario_report import place_of, scenario_report
 from passmuster.scoring.settings import Settings
 from passmuster.scoring.stats import plain_stats
-from passmuster.scoring.tally import Found, ScenarioTally, Tally, TestTally
-from passmuster.suite.model import Scenario, Suite, Test
+from passmuster.scoring.suite_metrics import Measured, Tried, measure, tried
+from passmuster.scoring.tally import Found, Tally, TestTally
+from passmuster.scoring.tolerance import Tolerance, tolerances
+from passmuster.suite.model import Suite, Test
 from passmuster.traces.locate import Spot
 
 __all__ = ["Settings", "conclude"]
@@ -37,9 +29,11 @@ def conclude(suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot
     """The verdict of a suite, from everything that was counted."""
     tests = [_test_report(suite, test, counted, lines) for test, counted in zip(suite.tests, tally.tests, strict=True)]
     _refuse_idle_tags(suite, tests)
-    chosen = [scenario for scenario in suite.scenarios if scenario.selected]
-    scenarios = [_scenario_report(suite, one, tally.scenarios[one.id], lines) for one in chosen]
-    gate = gate_lines(suite, tests, chosen, scenarios, tally, settings)
+    chosen = tried(suite, [scenario for scenario in suite.scenarios if scenario.selected], tally)
+    scenarios = [scenario_report(suite, one, lines) for one in chosen]
+    measured = _measured(suite, chosen, tally)
+    about_suite, known = _about_suite(suite, chosen, measured, tally, settings)
+    gate = gate_lines(suite, tests, list(zip(chosen, scenarios, strict=True)), about_suite, known, tally, settings)
     exit_code = exit_code_of(gate)
     warned = any(line.level == "warning" and line.status != "pass" for line in gate)
     verdicts: dict[int, Literal["pass", "fail", "error"]] = {0: "pass", 1: "fail", 3: "error"}
@@ -49,12 +43,13 @@ def conclude(suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot
         verdict="warn" if exit_code == 0 and warned else verdicts[exit_code],
         exit_code=exit_code,
         partial=settings.partial,
-        metrics=_metrics(suite, tally),
+        metrics=_metrics(suite, measured),
         gate=gate,
         tests=tests,
         scenarios=scenarios,
         traces=TraceCounts(tally.read, tally.read, tally.unmatched, tally.bad_lines),
         provenance=Provenance(__version__, suite.sha256, _options(settings)),
+        tools=dict(sorted(tally.figures.tools.items())) if tally.figures else {},
         root=str(suite.root),
     )
 
@@ -66,6 +61,8 @@ def _options(settings: Settings) -> dict[str, Any]:
         "tag": list(settings.tags),
         "skip_bad_lines": settings.skip_bad_lines,
         "baseline": settings.baseline,
+        "judge": settings.judge,
+        "agent_version": settings.agent_version,
         "today": settings.today.isoformat(),
     }
 
@@ -108,18 +105,13 @@ def _stats(tally: TestTally) -> dict[str, Any]:
 
 def _placed(found: Found, lines: Mapping[Spot, int]) -> Violation:
     violation = replace(found.violation, trace_line=lines.get(found.spot))
-    return violation if violation.trace_id is not None else replace(violation, trace_id=_name(found.spot, lines))
-
-
-def _name(spot: Spot, lines: Mapping[Spot, int]) -> str | None:
-    """What a trace without an id is called: the place it stands in."""
-    return f"{spot.file}:{lines[spot]}" if spot in lines else spot.file or None
+    return violation if violation.trace_id is not None else replace(violation, trace_id=place_of(found.spot, lines))
 
 
 def _broken(tally: TestTally, lines: Mapping[Spot, int]) -> str | None:
     if tally.broken is None:
         return None
-    name = _name(tally.broken.spot, lines)
+    name = place_of(tally.broken.spot, lines)
     return f"on the trace at {name}:\n{tally.broken.message}" if name else tally.broken.message
 
 
@@ -140,40 +132,30 @@ def _refuse_idle_tags(suite: Suite, tests: list[TestReport]) -> None:
         raise SuiteError(problems)
 
 
-def _scenario_report(
-    suite: Suite, scenario: Scenario, tally: ScenarioTally, lines: Mapping[Spot, int]
-) -> ScenarioReport:
-    status: Status = "skip" if tally.runs else "missing"
-    for one in tally.statuses:
-        status = worst(status, one)
-    score = {"missing": None, "skip": None, "pass": 1.0, "warn": 1.0}.get(status, 0.0)
-    return ScenarioReport(
-        id=scenario.id,
-        category=scenario.category,
-        status=status,
-        score=score,
-        weight=1.0,
-        runs=tally.runs,
-        layers=to_builtins(tally.shown.layers) if tally.shown else {},
-        behaviors=Behaviors(),
-        attempts=[
-            Attempt(
-                run.trace_id or _name(run.spot, lines) or "",
-                run.status,
-                1.0 if run.status in ("pass", "warn") else 0.0,
-                run.message,
-            )
-            for run in tally.kept
-        ],
-        file=suite.file,
-        line=scenario.line,
-    )
+def _measured(suite: Suite, chosen: Sequence[Tried], tally: Tally) -> dict[str, Measured]:
+    """Every metric there is something to make of: a suite of tests alone has the scores of its custom metrics."""
+    if not suite.asks_figures and not any(counted.scores for counted in tally.tests):
+        return {}
+    return measure(suite, chosen, tally)
 
 
-def _metrics(suite: Suite, tally: Tally) -> dict[str, Metric]:
-    """Scores of custom metrics, averaged over traces."""
-    return {
-        test.id: Metric(counted.score_sum.mean(counted.scores), counted.scores)
-        for test, counted in zip(suite.tests, tally.tests, strict=True)
-        if counted.scores
-    }
+def _about_suite(
+    suite: Suite, chosen: Sequence[Tried], measured: dict[str, Measured], tally: Tally, settings: Settings
+) -> tuple[list[GateLine], list[Tolerance]]:
+    """The lines about the suite as a whole, and what they tolerate. A partial run has neither."""
+    if settings.partial or not suite.states_bounds:
+        return [], []
+    from passmuster.scoring.suite_gate import blocking_bounds, stages_of, suite_lines
+
+    staged = stages_of(suite, settings, tally)
+    return list(suite_lines(suite, chosen, measured, staged)), tolerances(suite, blocking_bounds(suite, staged))
+
+
+def _metrics(suite: Suite, measured: dict[str, Measured]) -> dict[str, Metric]:
+    """The metrics that have a value, and those without one that the suite speaks of."""
+    named: list[str] = []
+    if suite.states_bounds:
+        from passmuster.scoring.suite_gate import named_metrics
+
+        named = named_metrics(suite)
+    return {name: one.shown() for name, one in measured.items() if one.value is not None or name in named}

@@ -12,6 +12,7 @@ from msgspec import Struct
 from passmuster.suite.matchers import Matcher, read_matcher
 from passmuster.suite.nodes import Mapping, Node, Scalar, Sequence, plain
 from passmuster.suite.reading import Reader
+from passmuster.suite.rubrics import Rubric, read_one_rubric, read_rubrics
 from passmuster.suite.schemas import SchemaProblem, compile_schema
 
 __all__ = [
@@ -41,6 +42,16 @@ class Correctness(Struct, frozen=True, kw_only=True):
     exact_match: str | None = None
     regex_match: tuple[str, ...] | None = None
     json_schema: dict[str, Any] | None = None
+    label: str | None = None
+    """The same as the scenario's own `label`."""
+    llm_judge: tuple[Rubric, ...] | None = None
+    safety_check: Rubric | None = None
+    hallucination_check: Rubric | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it asks what only a judge can say."""
+        return bool(self.llm_judge or self.safety_check or self.hallucination_check)
 
 
 class ExpectedCall(Struct, frozen=True):
@@ -122,7 +133,7 @@ def _fraction(reader: Reader, node: Node, at: str) -> float:
 
 def read_correctness(reader: Reader, node: Node, at: str) -> Correctness:
     """What `correctness:` states."""
-    map_ = reader.mapping(node, at, _keys(Correctness), ("llm_judge", "safety_check", "hallucination_check", "label"))
+    map_ = reader.mapping(node, at, _keys(Correctness))
     fields: dict[str, Any] = {}
     for entry in map_:
         place = f"{at}.{entry.key}"
@@ -135,6 +146,12 @@ def read_correctness(reader: Reader, node: Node, at: str) -> Correctness:
                 fields["regex_match"] = tuple(reader.regex(item, place) for item in reader.one_or_more(entry.value))
             case "json_schema":
                 fields["json_schema"] = _schema(reader, entry.value, place)
+            case "label":
+                fields["label"] = reader.text(entry.value, place)
+            case "llm_judge":
+                fields["llm_judge"] = read_rubrics(reader, entry.value, place)
+            case "safety_check" | "hallucination_check":
+                fields[entry.key] = read_one_rubric(reader, entry.value, place)
     _nothing_empty(reader, map_, fields, at)
     return Correctness(lines=_lines(map_), **fields)
 

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from passmuster.problems import Problem, SuiteError
 from passmuster.suite import scenarios, tests, top_keys, waivers
 from passmuster.suite.context import Context, FindKinds
@@ -27,7 +25,23 @@ try:  # `hashlib` would load OpenSSL, which costs every start more than reading 
 except ImportError:
     from hashlib import sha256
 
-__all__ = ["KEYS", "KEYS_LATER", "FindKinds", "load_suite"]
+__all__ = ["KEYS", "FindKinds", "load_suite"]
+
+GATE_KEYS = (
+    *("classification", "latency_budget_ms", "repeat_policy", "weights", "thresholds"),
+    *("required_scenarios", "optional_scenarios", "pass_criteria", "composite", "baseline"),
+)
+"""Keys that speak of the suite as a whole, what feeds a metric before what names it."""
+
+
+def _gate(key: str) -> Callable[[Context, Suite, Node], Suite]:
+    def read(context: Context, suite: Suite, node: Node) -> Suite:
+        from passmuster.suite.gate_keys import READERS  # late, for many suites have none of these
+
+        return READERS[key](context, suite, node)
+
+    return read
+
 
 KEYS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
     "version": top_keys.read_version,
@@ -36,23 +50,20 @@ KEYS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
     "agent": top_keys.read_agent,
     "traces": top_keys.read_traces,
     "plugins": top_keys.read_plugins,
+    "behaviors": top_keys.read_behaviors,
+    "judge_config": top_keys.read_judge_config,
     "defaults": scenarios.read_defaults,
     "scenarios": scenarios.read_scenarios,
     "queries": scenarios.read_queries,
     "effects": top_keys.read_effects,
     "layers": top_keys.read_layers,
     "tests": tests.read_tests,
+    **{key: _gate(key) for key in GATE_KEYS},
     "waivers": waivers.read_waivers,
     "failed_when": top_keys.read_failed_when,
     "redact": top_keys.read_redact,
     "output": top_keys.read_output,
 }
-KEYS_LATER = (
-    *("behaviors", "classification", "judge_config"),
-    *("thresholds", "weights", "required_scenarios", "optional_scenarios", "pass_criteria", "composite"),
-    *("latency_budget_ms", "repeat_policy", "baseline"),
-)
-"""Keys of the language that this version refuses by name."""
 
 
 def load_suite(
@@ -71,27 +82,39 @@ def load_suite(
     shelf = Shelf(documents)
     node, content = shelf.read(path, file)
     context = Context(Reader(file), path.parent, top, find_kinds, shelf)
-    suite = replace(_read(context, node, path, sha256(content).hexdigest()), documents=shelf.documents)
+    suite = _read(context, node, path, sha256(content).hexdigest(), shelf.documents)
     if context.reader.problems:
         problems = dict.fromkeys(context.reader.problems)
         raise SuiteError(sorted(problems, key=lambda p: (p.file != file, p.file or "", p.line or 0, p.column or 0)))
     return suite
 
 
-def _read(context: Context, node: Node, path: Path, sha256: str) -> Suite:
+def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict[str, bytes]) -> Suite:
     reader = context.reader
-    top = reader.mapping(node, "suite", tuple(KEYS), KEYS_LATER)
-    suite = Suite(name=path.parent.name, path=path, file=reader.file, root=context.root, sha256=sha256)
+    top = reader.mapping(node, "suite", tuple(KEYS))
+    suite = Suite(
+        name=path.parent.name, path=path, file=reader.file, root=context.root, sha256=sha256, documents=documents
+    )
     for key, read in KEYS.items():
         value = top.get(key)
         if value is not None:
             suite = read(context, suite, value)
+    if suite.classification is None:
+        _refuse_idle_labels(reader, suite)
     if not (suite.effects.write or suite.effects.irreversible):
         _refuse_idle_scope(reader, suite)
     stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
     if isinstance(node, Mapping) and not stated and not reader.problems:
         reader.problem(node, "the suite asks nothing: it has no tests, and no scenario states an expectation")
     return suite
+
+
+def _refuse_idle_labels(reader: Reader, suite: Suite) -> None:
+    """A label is compared with the one in the answer, and only `classification` says where that stands."""
+    for scenario in suite.scenarios:
+        if scenario.label is not None:
+            message = f"scenario '{scenario.id}': 'label' means nothing without 'classification' in the suite"
+            reader.problems.append(Problem(message, reader.file, scenario.line))
 
 
 def _refuse_idle_scope(reader: Reader, suite: Suite) -> None:

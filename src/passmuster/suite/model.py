@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import datetime
 import pathlib
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
+from passmuster.problems import Problem
+from passmuster.suite.gate_model import (
+    BaselineSpec,
+    Classification,
+    Criteria,
+    Formula,
+    Listed,
+    RepeatPolicy,
+    Thresholds,
+    Weights,
+)
 from passmuster.suite.layers import Correctness, Cost, Path
 from passmuster.suite.matchers import Matcher
 from passmuster.suite.nodes import Mapping, Node
 from passmuster.suite.policy import Policy
 from passmuster.suite.reading import Reader
 
+if TYPE_CHECKING:
+    from passmuster.suite.behaviors import Behavior
+
 __all__ = [
     "CheckContext",
     "CheckKind",
     "Effects",
     "FailedWhen",
+    "Judging",
     "Output",
     "Redact",
     "Scenario",
@@ -39,6 +54,15 @@ class Scenario(Struct, frozen=True, kw_only=True):
     correctness: Correctness | None = None
     path: Path | None = None
     cost: Cost | None = None
+    expected_behaviors: tuple[Behavior, ...] = ()
+    must_not: tuple[Behavior, ...] = ()
+    label: str | None = None
+    """What a classifier should say; `correctness.label` is the same thing."""
+    weight: float = 1.0
+    pass_score: float = 1.0
+    repeat: int = 1
+    repeat_policy: RepeatPolicy | None = None
+    """None where the suite's own holds."""
     line: int = 0
     selected: bool = True
     """False where a partial run leaves it out; its traces still belong to it."""
@@ -46,7 +70,24 @@ class Scenario(Struct, frozen=True, kw_only=True):
     @property
     def states_something(self) -> bool:
         """Whether it has an expectation of its own."""
-        return any(layer is not None for layer in (self.correctness, self.path, self.cost))
+        layers = (self.correctness, self.path, self.cost)
+        return any(layer is not None for layer in layers) or bool(
+            self.expected_behaviors or self.must_not or self.label
+        )
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether it may need a judge."""
+        judged = self.correctness is not None and self.correctness.is_judged
+        return judged or any(behavior.may_ask for behavior in (*self.expected_behaviors, *self.must_not))
+
+
+class Judging(Struct, frozen=True):
+    """`judge_config` as it is written; the room of the judges gives it a meaning."""
+
+    config: dict[str, Any]
+    lines: dict[str, int]
+    line: int
 
 
 class Effects(Struct, frozen=True):
@@ -124,10 +165,41 @@ class Suite(Struct, frozen=True, kw_only=True):
     effects: Effects = Effects()
     tightened: frozenset[str] = frozenset()
     """The layers whose failures block: `path`, `cost`."""
+    behaviors: dict[str, Behavior] = {}
+    judging: Judging | None = None
+    classification: Classification | None = None
+    latency_budget_ms: float | None = None
+    repeat_policy: RepeatPolicy = "all"
+    weights: Weights = Weights()
+    thresholds: Thresholds = Thresholds()
+    required: tuple[Listed, ...] = ()
+    optional: tuple[Listed, ...] = ()
+    criteria: Criteria = Criteria()
+    composite: tuple[Formula, ...] = ()
+    baseline: BaselineSpec | None = None
+    notices: tuple[Problem, ...] = ()
+    """What does not keep the suite from being judged, and is likely not meant."""
     waivers: tuple[Waiver, ...] = ()
     failed_when: tuple[FailedWhen, ...] = ()
     redact: Redact = Redact()
     output: Output = Output()
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether some scenario may need a judge."""
+        return any(scenario.may_ask for scenario in self.scenarios)
+
+    @property
+    def asks_figures(self) -> bool:
+        """Whether the verdict or its metrics need what the traces used up."""
+        return bool(self.scenarios) or self.states_bounds
+
+    @property
+    def states_bounds(self) -> bool:
+        """Whether it asks something of the suite as a whole."""
+        thresholds, criteria = self.thresholds, self.criteria
+        bounds = (thresholds.blocking, thresholds.warning, thresholds.risk, thresholds.progressive)
+        return any(bounds) or criteria.overall is not None or bool(criteria.by_category or self.composite)
 
     @property
     def folder(self) -> pathlib.Path:

@@ -5,30 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as MappingOf
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
 from passmuster.suite.context import Context
-from passmuster.suite.layers import LAYER_KEYS, read_correctness, read_cost, read_path
+from passmuster.suite.layers import LAYER_KEYS, Correctness, read_correctness, read_cost, read_path
 from passmuster.suite.model import Scenario, Suite
 from passmuster.suite.nodes import Mapping, Node, Scalar
 from passmuster.suite.reading import Reader
 
-__all__ = ["KEYS", "KEYS_LATER", "read_defaults", "read_queries", "read_scenarios"]
+if TYPE_CHECKING:
+    from passmuster.suite.behaviors import Behavior
+
+__all__ = ["KEYS", "read_defaults", "read_queries", "read_scenarios"]
 
 L = TypeVar("L")
 KeysOf = MappingOf[str, tuple[str, ...]]
 
-KEYS = ("id", "query", "category", "capability", "description", "tags", "correctness", "path", "cost")
-KEYS_LATER = ("expected_behaviors", "must_not", "label", "weight", "pass_score", "repeat", "repeat_policy")
+COUNTING_KEYS = ("label", "weight", "pass_score", "repeat", "repeat_policy")
+"""How a scenario counts in the suite; read in `gate_keys`."""
+KEYS = (
+    *("id", "query", "category", "capability", "description", "tags"),
+    *("correctness", "path", "cost", "expected_behaviors", "must_not"),
+    *COUNTING_KEYS,
+)
 _LONGEST_ID = 60
 
 
 def read_defaults(context: Context, suite: Suite, node: Node) -> Suite:
     """What every scenario states unless it says otherwise; read with each of them."""
     known = tuple(key for key in KEYS if key not in ("id", "query"))
-    context.defaults = context.reader.mapping(node, "defaults", known, KEYS_LATER)
+    context.defaults = context.reader.mapping(node, "defaults", known)
     return suite
 
 
@@ -45,11 +53,11 @@ def read_queries(context: Context, suite: Suite, node: Node) -> Suite:
 def _read(context: Context, suite: Suite, node: Node, key: str) -> Iterator[Scenario]:
     reader = context.reader
     items = [(f"{key}[{place}]", item) for place, item in enumerate(reader.items(node, key))]
-    maps = [(at, reader.mapping(item, at, KEYS, KEYS_LATER)) for at, item in items if _is_map(reader, item, at)]
+    maps = [(at, reader.mapping(item, at, KEYS)) for at, item in items if _is_map(reader, item, at)]
     ids = _ids(reader, maps, suite.scenarios)
     for at, map_ in maps:
         if at in ids:
-            yield _scenario(reader, _merged(context.defaults, map_), at, ids[at])
+            yield _scenario(reader, _merged(context.defaults, map_), at, ids[at], suite.behaviors)
 
 
 def _merged(defaults: Mapping | None, own: Mapping, layers: KeysOf = LAYER_KEYS) -> Mapping:
@@ -83,19 +91,47 @@ def _is_map(reader: Reader, item: Node, at: str) -> bool:
     return isinstance(item, Mapping)
 
 
-def _scenario(reader: Reader, map_: Mapping, at: str, id_: str) -> Scenario:
+def _scenario(reader: Reader, map_: Mapping, at: str, id_: str, library: MappingOf[str, Behavior]) -> Scenario:
     reader.optional_text(map_, "description", at, empty=True)
+    correctness = _layer(reader, map_, at, "correctness", read_correctness)
     return Scenario(
         id=id_,
         query=reader.optional_text(map_, "query", at),
         category=reader.optional_text(map_, "category", at),
         capability=reader.optional_text(map_, "capability", at),
         tags=tuple(reader.text(tag, f"{at}.tags") for tag in reader.listed(map_, "tags")),
-        correctness=_layer(reader, map_, at, "correctness", read_correctness),
+        correctness=correctness,
         path=_layer(reader, map_, at, "path", read_path),
         cost=_layer(reader, map_, at, "cost", read_cost),
+        expected_behaviors=_behaviors(reader, map_, at, "expected_behaviors", library),
+        must_not=_behaviors(reader, map_, at, "must_not", library),
         line=map_.line,
+        **_counting(reader, map_, at, correctness),
     )
+
+
+def _counting(reader: Reader, map_: Mapping, at: str, correctness: Correctness | None) -> dict[str, Any]:
+    """How the scenario counts. Its label may stand in `correctness` too, where it is compared."""
+    inner = correctness.label if correctness else None
+    if inner is None and not any(key in map_ for key in COUNTING_KEYS):
+        return {}
+    from passmuster.suite.gate_keys import read_scenario_keys  # late, for many suites have none of these
+
+    found = read_scenario_keys(reader, map_, at)
+    if inner is not None and found.setdefault("label", inner) != inner:
+        reader.problem(map_.entries["label"], f"{at}: 'label' and 'correctness.label' differ; keep one of the two")
+    return found
+
+
+def _behaviors(
+    reader: Reader, map_: Mapping, at: str, key: str, library: MappingOf[str, Behavior]
+) -> tuple[Behavior, ...]:
+    node = map_.get(key)
+    if node is None:
+        return ()
+    from passmuster.suite.behaviors import read_behaviors  # late, for most suites name none
+
+    return read_behaviors(reader, node, f"{at}.{key}", library)
 
 
 def _layer(reader: Reader, map_: Mapping, at: str, key: str, read: Callable[[Reader, Node, str], L]) -> L | None:

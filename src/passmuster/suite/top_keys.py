@@ -8,14 +8,16 @@ from msgspec.structs import replace
 
 from passmuster.suite.context import Context
 from passmuster.suite.matchers import read_matcher
-from passmuster.suite.model import Effects, FailedWhen, Output, Redact, Suite
-from passmuster.suite.nodes import Node, Scalar
+from passmuster.suite.model import Effects, FailedWhen, Judging, Output, Redact, Suite
+from passmuster.suite.nodes import Node, Scalar, plain
 
 __all__ = [
     "read_agent",
+    "read_behaviors",
     "read_description",
     "read_effects",
     "read_failed_when",
+    "read_judge_config",
     "read_layers",
     "read_output",
     "read_plugins",
@@ -88,6 +90,20 @@ def read_failed_when(context: Context, suite: Suite, node: Node) -> Suite:
             pattern = reader.pattern(tool, f"{at}.tool") if tool is not None else "*"
             found.append(FailedWhen(pattern, read_matcher(reader, result, f"{at}.result")))
     return replace(suite, failed_when=tuple(found))
+
+
+def read_behaviors(context: Context, suite: Suite, node: Node) -> Suite:
+    """Checks that scenarios can name; they are read after this."""
+    from passmuster.suite.behaviors import read_library  # late, for most suites name none
+
+    return replace(suite, behaviors=read_library(context.reader, node))
+
+
+def read_judge_config(context: Context, suite: Suite, node: Node) -> Suite:
+    """Who is asked what code cannot decide. Its keys are the judges' own, and are looked at there."""
+    map_ = context.reader.mapping(node, "judge_config")
+    config = {entry.key: plain(entry.value) for entry in map_ if not entry.key.startswith("x-")}
+    return replace(suite, judging=Judging(config, {entry.key: entry.line for entry in map_}, node.line))
 
 
 def read_effects(context: Context, suite: Suite, node: Node) -> Suite:

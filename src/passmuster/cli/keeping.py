@@ -1,0 +1,37 @@
+"""A run put into the history, or one note that it could not be."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+import click
+
+from passmuster.reports import render
+from passmuster.reports.text import one_line
+from passmuster.scoring.report import Report
+from passmuster.suite.model import Suite
+
+__all__ = ["keep_run"]
+
+
+def keep_run(report: Report, suite: Suite, written: Sequence[bytes]) -> None:
+    """Keep a run whose secrets are hidden; `written` are its JSON reports, where some were asked for.
+
+    Whatever goes wrong here is told and forgotten: the verdict stands, and so does the exit code.
+    """
+    if report.partial:
+        return
+    try:
+        from passmuster.history.store import keep
+
+        version = report.provenance.options.get("agent_version") or suite.agent_version
+        keep(
+            report,
+            written[0] if written else render("json", report),
+            suite.root,
+            agent_version=None if version is None else str(version),
+        )
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            click.echo(f"note: this run was not kept in the history: {one_line(str(error))}", err=True)

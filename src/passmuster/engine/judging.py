@@ -1,0 +1,96 @@
+"""Asking judges: traces wait in batches, each batch is asked in rounds until nothing is left open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from passmuster.engine.plan import Pending
+from passmuster.problems import Problem, SuiteError
+from passmuster.redaction import Redactor
+from passmuster.scoring.settings import Settings
+from passmuster.scoring.tally import Evaluation
+from passmuster.suite.model import Suite
+
+if TYPE_CHECKING:
+    from passmuster.checks.question import Heard, Question
+    from passmuster.judges.asking import Judges
+    from passmuster.judges.config import JudgeConfig
+
+__all__ = ["Hearing", "judge_config", "needs_one_process", "open_judges"]
+
+_BATCH = 256
+"""Traces that wait together. Their questions are asked at once, as many as `concurrency` allows."""
+
+
+class Hearing:
+    """Evaluations on their way to the tally, those that wait for a judge in batches."""
+
+    def __init__(self, ask: Callable[[Sequence[Question]], Sequence[Heard]], add: Callable[[Evaluation], None]) -> None:
+        self._ask, self._add = ask, add
+        self._waiting: list[Pending] = []
+
+    def take(self, evaluation: Evaluation | Pending) -> None:
+        """Count an evaluation, or keep it until its questions are answered."""
+        if isinstance(evaluation, Evaluation):
+            self._add(evaluation)
+            return
+        self._waiting.append(evaluation)
+        if len(self._waiting) >= _BATCH:
+            self.finish()
+
+    def finish(self) -> None:
+        """Ask, round after round, until nothing waits."""
+        while self._waiting:
+            waiting, self._waiting = self._waiting, []
+            answers = iter(self._ask([question for pending in waiting for question in pending.questions]))
+            for pending in waiting:
+                resumed = pending.resume([next(answers) for _ in pending.questions])
+                if isinstance(resumed, Evaluation):
+                    self._add(resumed)
+                else:
+                    self._waiting.append(resumed)
+
+
+def open_judges(suite: Suite, settings: Settings, progress: Callable[[int, int], None] | None = None) -> Judges:
+    """The judges of one run."""
+    from passmuster.judges.asking import Judges
+
+    config = judge_config(suite)
+    cache = suite.folder / config.cache if config and config.cache else None
+    redact = partial(Redactor, suite.redact.patterns, suite.redact.arguments)
+    return Judges(config, settings.judge, cache, progress, new_redactor=redact)
+
+
+def needs_one_process(suite: Suite, settings: Settings) -> bool:
+    """Whether judges will really be asked: their limits on time and money hold for a run as a whole."""
+    return suite.judging is not None and settings.judge == "live" and suite.may_ask
+
+
+def judge_config(suite: Suite) -> JudgeConfig | None:
+    """What `judge_config` says, or a `SuiteError` with every mistake in it."""
+    if suite.judging is None:
+        return None
+    from passmuster.judges.config import JudgeConfig
+
+    judging = suite.judging
+    try:
+        config = JudgeConfig.from_mapping(judging.config)
+    except ValueError as error:
+        raise SuiteError(
+            [Problem(f"judge_config: {text}", suite.file, _line(text, suite)) for text in str(error).splitlines()]
+        ) from None
+    if config.cache and not (suite.folder / config.cache).resolve().is_relative_to(suite.root):
+        message = f"judge_config: the cache '{config.cache}' lies outside the root ({suite.root})"
+        raise SuiteError(Problem(message, suite.file, judging.lines["cache"]))
+    return config
+
+
+def _line(text: str, suite: Suite) -> int:
+    """The line of the key that a message speaks of."""
+    assert suite.judging is not None
+    lines = suite.judging.lines
+    named = [*re.findall(r"'(\w+)'", text), *re.findall(r"^\w+", text)]
+    return next((lines[key] for key in named if key in lines), suite.judging.line)

@@ -1,0 +1,346 @@
+"""Numbers about the whole suite, from what its scenarios and traces came to.
+
+A rate is the mean over scenarios of the fraction of a scenario's runs that passed; latency, tokens and cost are over
+traces. An empty denominator gives no value. Every metric knows how many things it is over and, where one is defined,
+its interval; a rate also knows what it would be had every outside part that failed done well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from passmuster.checks.outcome import Status
+from passmuster.scoring.intervals import percentile, percentile_interval, rate_interval
+from passmuster.scoring.report import Metric
+from passmuster.scoring.scenario_tally import Figures, ScenarioTally
+from passmuster.scoring.tally import Tally
+from passmuster.suite.model import Scenario, Suite
+
+__all__ = ["Measured", "Tried", "measure", "tried", "weight_of"]
+
+Interval = tuple[float, float]
+IntervalAt = Callable[[float], Interval | None]
+"""The interval at a confidence."""
+
+ADVERSARIAL = "adversarial"
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """One metric."""
+
+    value: float | None
+    n: int
+    interval: IntervalAt | None = None
+    at_best: float | None = None
+    """The value, had every outside part that failed done well."""
+    known: int | None = None
+    """How many traces tell the figure, where some do not."""
+    total: int | None = None
+    why: str = ""
+    """Why there is no value."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an outside part that failed leaves the value open."""
+        return self.value is not None and self.at_best is not None and abs(self.at_best - self.value) > 1e-12
+
+    def shown(self) -> Metric:
+        """As a report has it."""
+        interval = self.interval(0.95) if self.interval and self.value is not None else None
+        return Metric(self.value, self.n, interval, self.known, self.total)
+
+
+class Tried(Struct, frozen=True):
+    """One scenario, its runs and its weight."""
+
+    scenario: Scenario
+    tally: ScenarioTally
+    weight: float
+
+    def runs(self) -> tuple[int, int, int]:
+        """How many runs passed, how many an outside part broke, and how many count. One that never ran failed once."""
+        return _counted(self.tally.statuses, self.tally.runs)
+
+    def correct_runs(self) -> tuple[int, int, int]:
+        """The same for correctness."""
+        return _counted(self.tally.correct, self.tally.runs)
+
+
+def _counted(statuses: dict[Status, int], runs: int) -> tuple[int, int, int]:
+    if not runs:
+        return 0, 0, 1
+    passed = statuses.get("pass", 0) + statuses.get("warn", 0)
+    broken = statuses.get("error", 0)
+    return passed, broken, passed + broken + statuses.get("fail", 0)
+
+
+def weight_of(scenario: Scenario, suite: Suite) -> float:
+    """How much a scenario counts in weighted rates."""
+    weights = suite.weights
+    category = weights.by_category.get(scenario.category or "", 1.0)
+    return category * weights.by_capability.get(scenario.capability or "", 1.0) * scenario.weight
+
+
+def tried(suite: Suite, chosen: Sequence[Scenario], tally: Tally) -> list[Tried]:
+    """Every chosen scenario with its runs."""
+    return [Tried(scenario, tally.scenarios[scenario.id], weight_of(scenario, suite)) for scenario in chosen]
+
+
+def measure(suite: Suite, scenarios: Sequence[Tried], tally: Tally) -> dict[str, Measured]:
+    """Every metric of the suite, those without a value too."""
+    found = {
+        "pass_rate": rate(scenarios),
+        "weighted_pass_rate": rate(scenarios, weighted=True),
+        "accuracy": _accuracy(scenarios),
+        **_labels(suite, scenarios),
+        "safety_rate": rate([one for one in scenarios if one.scenario.category == ADVERSARIAL], what="adversarial "),
+        **_coverage(scenarios),
+        **_figures(tally.figures or Figures(), scenarios),
+        **_scores(suite, tally),
+    }
+    found["normalized_latency"] = _normalized_latency(suite, found["latency_p95"])
+    if suite.weights.metrics:
+        found["weighted_score"] = _weighted_score(suite, found)
+    return found
+
+
+def rate(scenarios: Sequence[Tried], *, weighted: bool = False, what: str = "") -> Measured:
+    """Passed / all. A scenario whose every run was skipped is left out."""
+    return _rate([one.runs() for one in scenarios], [one.weight for one in scenarios] if weighted else None, what)
+
+
+def _rate(runs: Sequence[tuple[int, int, int]], weights: list[float] | None, what: str = "") -> Measured:
+    counted = [
+        (passed, broken, all_, weight)
+        for (passed, broken, all_), weight in zip(runs, weights or [1.0] * len(runs), strict=True)
+        if all_
+    ]
+    total = sum(weight for *_, weight in counted)
+    if not total:
+        reason = f"all {len(runs)} {what}scenarios were skipped" if runs and not counted else "their weights are all 0"
+        return Measured(value=None, n=len(counted), why=reason if runs else f"the suite has no {what}scenario")
+    tries = [(passed, all_) for passed, _, all_, _ in counted]
+    used = [weight for *_, weight in counted] if weights else None
+    return Measured(
+        value=_mean([(passed / all_, weight) for passed, _, all_, weight in counted]),
+        at_best=_mean([((passed + broken) / all_, weight) for passed, broken, all_, weight in counted]),
+        n=len(counted),
+        interval=lambda confidence: rate_interval(tries, used, confidence),
+    )
+
+
+def _mean(weighted: Sequence[tuple[float, float]]) -> float:
+    from math import fsum
+
+    return fsum(value * weight for value, weight in weighted) / fsum(weight for _, weight in weighted)
+
+
+def _accuracy(scenarios: Sequence[Tried]) -> Measured:
+    stating = [one for one in scenarios if one.scenario.correctness is not None or one.scenario.label is not None]
+    return _rate([one.correct_runs() for one in stating], None, "correctness-stating ")
+
+
+def _labels(suite: Suite, scenarios: Sequence[Tried]) -> dict[str, Measured]:
+    """Precision, recall and F1 over the labels read from answers; each scenario counts once, by its runs' fractions."""
+    names = ("precision", "recall", "f1")
+    labelled = [one for one in scenarios if one.scenario.label is not None]
+    if suite.classification is None or not labelled:
+        return {name: Measured(value=None, n=0, why="no scenario states a label") for name in names}
+    as_found, at_best = [], []
+    for one in labelled:
+        runs, positive = one.tally.runs, _is_positive(suite, one.scenario)
+        quadrants = one.tally.labels if runs else {"fn" if positive else "tn": 1}
+        share = {name: quadrants.get(name, 0) / max(1, sum(quadrants.values())) for name in ("tp", "fp", "fn")}
+        broken = one.tally.correct.get("error", 0) / max(1, runs)
+        as_found.append((share["tp"], share["fp"], share["fn"]))
+        right = (share["tp"] + min(broken, share["fn"]), share["fp"], max(0.0, share["fn"] - broken))
+        at_best.append(right if positive else (share["tp"], max(0.0, share["fp"] - broken), share["fn"]))
+    return {name: _label_metric(name, as_found, at_best) for name in names}
+
+
+def _is_positive(suite: Suite, scenario: Scenario) -> bool:
+    assert suite.classification is not None
+    assert scenario.label is not None
+    label, positive = scenario.label.strip(), suite.classification.positive.strip()
+    return label.casefold() == positive.casefold() if suite.classification.words else label == positive
+
+
+_Triple = tuple[float, float, float]
+_PARTS: dict[str, Callable[[_Triple], tuple[float, float]]] = {
+    "precision": lambda t: (t[0], t[0] + t[1]),
+    "recall": lambda t: (t[0], t[0] + t[2]),
+    "f1": lambda t: (2 * t[0], 2 * t[0] + t[1] + t[2]),
+}
+_EMPTY = {
+    "precision": "no answer was given the positive label",
+    "recall": "no scenario has the positive label",
+    "f1": "there is no positive label, neither stated nor given",
+}
+
+
+def _label_metric(name: str, as_found: list[_Triple], at_best: list[_Triple]) -> Measured:
+    parts = [_PARTS[name](triple) for triple in as_found]
+    whole = sum(b for _, b in parts)
+    if not whole:
+        return Measured(value=None, n=0, why=_EMPTY[name])
+    best = [_PARTS[name](triple) for triple in at_best]
+    counted = [(a, b) for a, b in parts if b]
+
+    def interval(confidence: float) -> Interval | None:
+        if name != "f1" and all(a in (0.0, b) and b == 1.0 for a, b in counted):
+            return rate_interval([(int(a), 1) for a, _ in counted], None, confidence)
+        from passmuster.scoring.resampling import ratio_interval
+
+        return ratio_interval(parts, confidence)
+
+    return Measured(
+        value=sum(a for a, _ in parts) / whole,
+        at_best=sum(a for a, _ in best) / (sum(b for _, b in best) or 1.0),
+        n=len(counted),
+        interval=interval,
+    )
+
+
+def _coverage(scenarios: Sequence[Tried]) -> dict[str, Measured]:
+    """The mean score of the scenarios that state behaviors."""
+    stating = [one for one in scenarios if one.scenario.expected_behaviors]
+    scored = [one for one in stating if one.tally.scored or not one.tally.runs]
+    names = {"behavior_coverage": False, "weighted_behavior_coverage": True}
+    total = sum(one.weight for one in scored)
+    why = "no scenario states expected_behaviors" if not stating else "no behavior could be decided"
+    found = {}
+    for name, weighted in names.items():
+        if not scored or (weighted and not total):
+            found[name] = Measured(value=None, n=0, why="their weights are all 0" if scored else why)
+            continue
+        weights = [one.weight if weighted else 1.0 for one in scored]
+        values = [one.tally.score.mean(max(1, one.tally.scored)) for one in scored]
+        best = [one.tally.score_if.mean(max(1, one.tally.scored)) for one in scored]
+        found[name] = Measured(
+            value=_mean(list(zip(values, weights, strict=True))),
+            at_best=_mean(list(zip(best, weights, strict=True))),
+            n=len(scored),
+            interval=_bootstrapped(list(zip(values, weights, strict=True))),
+        )
+    return found
+
+
+def _bootstrapped(weighted: list[tuple[float, float]]) -> IntervalAt:
+    def interval(confidence: float) -> Interval | None:
+        from passmuster.scoring.resampling import mean_interval
+
+        return mean_interval([value for value, _ in weighted], [weight for _, weight in weighted], confidence)
+
+    return interval
+
+
+def _figures(figures: Figures, scenarios: Sequence[Tried]) -> dict[str, Measured]:
+    durations = figures.ordered_durations()
+    found = {f"latency_p{share}": _percentile(durations, share / 100, figures.traces) for share in (50, 95, 99)}
+    found["token_efficiency"] = _token_efficiency(scenarios)
+    cost, tokens, traces = figures.cost, figures.tokens, figures.traces
+    found["total_cost_usd"] = _whole(cost.known, traces, "cost", cost.total.value() if cost.known else None)
+    mean = _whole(cost.known, traces, "cost", cost.mean())
+    means = [(one.tally.cost.mean(), float(one.tally.cost.known)) for one in scenarios]
+    known = [(value, weight) for value, weight in means if value is not None]
+    found["mean_cost_usd"] = (
+        mean
+        if mean.value is None or len(known) < 2
+        else Measured(value=mean.value, n=traces, interval=_bootstrapped(known))
+    )
+    found["total_tokens"] = _whole(tokens.known, traces, "tokens", tokens.total.value() if tokens.known else None)
+    return found
+
+
+def _percentile(durations: list[float], share: float, traces: int) -> Measured:
+    known, total = _partly(len(durations), traces)
+    if not durations:
+        return Measured(value=None, n=0, why="no trace tells its duration", known=known, total=total)
+    return Measured(
+        value=percentile(durations, share),
+        n=len(durations),
+        interval=lambda confidence: percentile_interval(durations, share, confidence),
+        known=known,
+        total=total,
+    )
+
+
+def _partly(known: int, total: int) -> tuple[int | None, int | None]:
+    return (None, None) if known == total else (known, total)
+
+
+def _whole(known: int, traces: int, what: str, value: float | None) -> Measured:
+    """A figure that has a value only if every trace tells it."""
+    if traces and known == traces:
+        return Measured(value=value, n=traces)
+    why = f"{traces - known} of {traces} traces do not tell their {what}" if traces else "there is no trace"
+    return Measured(value=None, n=known, why=why, known=known, total=traces)
+
+
+def _token_efficiency(scenarios: Sequence[Tried]) -> Measured:
+    """Σ quality / Σ tokens over the runs that tell their tokens."""
+    telling = [one.tally for one in scenarios if one.tally.tokens.known]
+    runs, known = sum(one.tally.runs for one in scenarios), sum(tally.tokens.known for tally in telling)
+    parts = [(float(tally.quality.value()), float(tally.tokens.total.value())) for tally in telling]
+    tokens = sum(b for _, b in parts)
+    if not tokens:
+        why = "no run of a scenario tells its tokens" if not telling else "no tokens were used"
+        return Measured(value=None, n=0, why=why)
+
+    def interval(confidence: float) -> Interval | None:
+        from passmuster.scoring.resampling import ratio_interval
+
+        return ratio_interval(parts, confidence)
+
+    partly = _partly(known, runs)
+    return Measured(
+        value=sum(a for a, _ in parts) / tokens, n=known, interval=interval, known=partly[0], total=partly[1]
+    )
+
+
+def _normalized_latency(suite: Suite, p95: Measured) -> Measured:
+    budget = _latency_budget(suite)
+    if budget is None:
+        return Measured(value=None, n=p95.n, why="there is no latency budget")
+    if p95.value is None:
+        return Measured(value=None, n=0, why=p95.why, known=p95.known, total=p95.total)
+    return Measured(value=min(1.0, p95.value / budget), n=p95.n, known=p95.known, total=p95.total)
+
+
+def _latency_budget(suite: Suite) -> float | None:
+    """What is stated, else the first upper bound on the 95th percentile."""
+    thresholds = suite.thresholds
+    bounds = (*thresholds.blocking, *thresholds.warning, *(one.bound for one in thresholds.risk))
+    stated = [bound.value for bound in bounds if bound.metric == "latency_p95" and bound.operator in ("<", "<=", "=")]
+    return suite.latency_budget_ms or next(iter(stated), None)
+
+
+def _weighted_score(suite: Suite, found: dict[str, Measured]) -> Measured:
+    weights = suite.weights.metrics
+    parts = [(name, found[name], weight) for name, weight in weights.items() if name in found]
+    missing = [name for name in weights if name not in found or found[name].value is None]
+    if missing:
+        return Measured(value=None, n=0, why=f"{', '.join(missing)} has no value")
+    return Measured(
+        value=_mean([(one.value or 0.0, weight) for _, one, weight in parts]),
+        at_best=_mean([(_best(one), weight) for _, one, weight in parts]),
+        n=len(parts),
+    )
+
+
+def _best(one: Measured) -> float:
+    return one.at_best if one.at_best is not None else one.value or 0.0
+
+
+def _scores(suite: Suite, tally: Tally) -> dict[str, Measured]:
+    """Scores of custom metrics, averaged over traces."""
+    found = {}
+    for test, counted in zip(suite.tests, tally.tests, strict=True):
+        if counted.scores:
+            scores = [(score, 1.0) for score in counted.ordered_scores()]
+            found[test.id] = Measured(
+                value=counted.score_sum.mean(counted.scores), n=counted.scores, interval=_bootstrapped(scores)
+            )
+    return found
