@@ -81,6 +81,7 @@ bench-peers: $(VENV)/.dev $(PEERS)/.made
 	$(BIN)/python -m compileall -q src/passmuster
 	$(PEERS)/bin/python bench/peers.py > $(PEERS)/figures.json
 	$(BIN)/python -m bench.next_to_peers $(PEERS)/figures.json
+	$(BIN)/python -m bench.next_to_ciagent $(PEERS)/bin/python
 
 $(PEERS)/.made: bench/peers.txt
 	@rm -rf $(PEERS)
