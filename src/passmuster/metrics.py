@@ -167,7 +167,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     if len(other) == 1:
         return int(other[0] in one)
     common, _ = _rapidfuzz()
-    return common(one, other) if all(one) and all(other) else common(*_numbered(one, other))
+    return common(one, other) if "" not in one and "" not in other else common(*_numbered(one, other))
 
 
 def _edits(one: Sequence[str], other: Sequence[str]) -> int:
@@ -177,7 +177,7 @@ def _edits(one: Sequence[str], other: Sequence[str]) -> int:
     if len(other) == 1:
         return len(one) - (other[0] in one)
     _, edits = _rapidfuzz()
-    return edits(one, other) if all(one) and all(other) else edits(*_numbered(one, other))
+    return edits(one, other) if "" not in one and "" not in other else edits(*_numbered(one, other))
 
 
 @cache

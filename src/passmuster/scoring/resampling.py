@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from passmuster.scoring.intervals import percentile, t_quantile
 
@@ -72,12 +73,20 @@ def ratio_interval(parts: Sequence[tuple[float, float]], confidence: float = 0.9
 
 def _drawn(parts: Sequence[tuple[float, float]]) -> list[float]:
     """The ratios of the resamples, sorted; one whose denominators are all 0 has none."""
-    from random import Random
-
-    rng = Random(_SEED)
+    n = len(parts)
     planes = [complex(a, b) for a, b in parts]  # both sums in one addition
-    sums = (sum(rng.choices(planes, k=len(planes))) for _ in range(_RESAMPLES))
+    drawn = [planes[place] for place in _places(n)]
+    sums = (sum(drawn[start : start + n]) for start in range(0, len(drawn), n))
     return sorted(both.real / both.imag for both in sums if both.imag > 0)
+
+
+@lru_cache(maxsize=1)
+def _places(n: int) -> list[int]:
+    """Which of n scenarios each resample holds: the same for every metric over as many of them."""
+    from _random import Random  # `random` would load OpenSSL, which costs more than drawing
+
+    draw = Random(_SEED).random
+    return [int(draw() * n) for _ in range(n * _RESAMPLES)]
 
 
 def _calculated(parts: Sequence[tuple[float, float]], ratio: float, mean: float, z: float) -> float:

@@ -58,6 +58,11 @@ class Context:
             self._policies[path] = self._read_policy(path)
         return self._policies[path]
 
+    @property
+    def policies(self) -> list[Policy]:
+        """The policies read so far."""
+        return [policy for policy in self._policies.values() if policy is not None]
+
     def _read_policy(self, path: Path) -> Policy | None:
         file = display(path, self.root)
         try:

@@ -11,13 +11,17 @@ from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from passmuster.problems import Problem, SuiteError
 from passmuster.suite import scenarios, tests, top_keys, waivers
 from passmuster.suite.context import Context, FindKinds
 from passmuster.suite.discovery import display, find_root, find_suite
 from passmuster.suite.files import Shelf
-from passmuster.suite.model import Suite
+from passmuster.suite.globs import escape, glob_matcher
+from passmuster.suite.model import Effects, Suite
 from passmuster.suite.nodes import Mapping, Node
+from passmuster.suite.policy import Policy
 from passmuster.suite.reading import Reader
 
 try:  # `hashlib` would load OpenSSL, which costs every start more than reading most suites
@@ -101,6 +105,7 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
             suite = read(context, suite, value)
     if suite.classification is None:
         _refuse_idle_labels(reader, suite)
+    suite = replace(suite, effects=_annotated(suite.effects, context.policies))
     if not (suite.effects.write or suite.effects.irreversible):
         _refuse_idle_scope(reader, suite)
     stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
@@ -117,12 +122,23 @@ def _refuse_idle_labels(reader: Reader, suite: Suite) -> None:
             reader.problems.append(Problem(message, reader.file, scenario.line))
 
 
+def _annotated(effects: Effects, policies: list[Policy]) -> Effects:
+    """The effects with what policies say of tools that the suite itself does not speak of."""
+    said = [glob_matcher(pattern) for pattern in (*effects.read, *effects.write, *effects.irreversible)]
+    for policy in policies:
+        for tool, effect in policy.effects.items():
+            if not any(fits(tool) for fits in said):
+                effects = replace(effects, **{effect: (*getattr(effects, effect), escape(tool))})
+    return effects
+
+
 def _refuse_idle_scope(reader: Reader, suite: Suite) -> None:
     """`scope: effects` compares nothing where no tool is said to have an effect."""
     for scenario in suite.scenarios:
         path = scenario.path
         if path and path.expected_calls and path.expected_calls.scope == "effects":
             message = (
-                "path.expected_calls: 'scope: effects' needs 'effects.write' or 'effects.irreversible' in the suite"
+                "path.expected_calls: 'scope: effects' needs 'effects.write' or 'effects.irreversible' in the suite, "
+                "or a policy whose MCP annotations say which tools change something"
             )
             reader.problems.append(Problem(message, reader.file, path.lines["expected_calls"]))

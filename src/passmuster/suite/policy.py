@@ -7,7 +7,7 @@ map of *anchors*: for every place a violation can come from, the line and the wo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -16,7 +16,9 @@ from passmuster.suite.arguments import Anchor, Anchors, Path, read_arguments, re
 from passmuster.suite.nodes import Mapping, Node, Scalar, Sequence
 from passmuster.suite.reading import Reader
 
-__all__ = ["Anchor", "Anchors", "Path", "Policy", "ToolPolicy", "inline_policy", "read_policy"]
+__all__ = ["Anchor", "Anchors", "Effect", "Path", "Policy", "ToolPolicy", "inline_policy", "read_policy"]
+
+Effect = Literal["read", "write", "irreversible"]
 
 
 class ToolPolicy(Struct, frozen=True):
@@ -34,12 +36,14 @@ class Policy(Struct, frozen=True):
     file: str
     line: int
     tools: list[ToolPolicy]
+    effects: dict[str, Effect] = {}
+    """What tools do to the world, where MCP annotations say so."""
 
 
 def read_policy(reader: Reader, node: Node) -> Policy:
     """The policy that a whole file spells."""
     if isinstance(node, Sequence):
-        return Policy(reader.file, node.line, _definitions(reader, node, {}))
+        return Policy(reader.file, node.line, _definitions(reader, node, {}), _effects(reader, node))
     map_ = reader.mapping(node, "policy")
     answer = map_.get("result")
     if "jsonrpc" in map_ and isinstance(answer, Mapping):  # a saved JSON-RPC answer around the list
@@ -52,7 +56,7 @@ def read_policy(reader: Reader, node: Node) -> Policy:
     line = map_.entries["tools"].line
     shared = {key: value for key in ("$defs", "definitions") if (value := map_.get(key)) is not None}
     if isinstance(tools, Sequence):
-        return Policy(reader.file, line, _definitions(reader, tools, shared))
+        return Policy(reader.file, line, _definitions(reader, tools, shared), _effects(reader, tools))
     reader.mapping(map_, "policy", ("tools", "version", "name", "description", "$defs", "definitions"))
     named = reader.mapping(tools, "tools")
     if isinstance(tools, Mapping) and not tools.entries:
@@ -126,3 +130,29 @@ def _definitions(reader: Reader, node: Sequence, shared: dict[str, Node]) -> lis
             read = read_schema(reader, entry.value, f"{at}.{entry.key}", shared)
         tools.append(ToolPolicy(globs.escape(name), *read, map_.line))
     return tools
+
+
+def _effects(reader: Reader, node: Sequence) -> dict[str, Effect]:
+    """What MCP annotations say of each tool that has some."""
+    found: dict[str, Effect] = {}
+    for place, item in enumerate(node.items):
+        name = item.get("name") if isinstance(item, Mapping) else None
+        annotations = item.get("annotations") if isinstance(item, Mapping) else None
+        if isinstance(name, Scalar) and isinstance(annotations, Mapping):
+            effect = _effect(reader, annotations, f"tools[{place}]")
+            found |= {name.text: effect} if effect else {}
+    return found
+
+
+def _effect(reader: Reader, node: Mapping, at: str) -> Effect | None:
+    """One that changes something is destructive unless it says otherwise."""
+    hints = {
+        key: reader.boolean(value, f"{at}.annotations.{key}")
+        for key in ("readOnlyHint", "destructiveHint")
+        if (value := node.get(key)) is not None
+    }
+    if not hints:
+        return None
+    if hints.get("readOnlyHint"):
+        return "read"
+    return "irreversible" if hints.get("destructiveHint", True) else "write"

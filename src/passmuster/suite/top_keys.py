@@ -107,9 +107,14 @@ def read_judge_config(context: Context, suite: Suite, node: Node) -> Suite:
 
 
 def read_effects(context: Context, suite: Suite, node: Node) -> Suite:
-    """Which tools only look, which change something, and which cannot be undone."""
+    """Which tools only look, which change something, and which cannot be undone.
+
+    Annotations in policies say so too; they are looked at once all policies are read.
+    """
     reader = context.reader
-    map_ = reader.mapping(node, "effects", ("read", "write", "irreversible"))
+    map_ = reader.mapping(node, "effects", ("read", "write", "irreversible", "policy"))
+    for item in reader.listed(map_, "policy"):
+        context.policy(item, "effects")
     patterns = {
         entry.key: tuple(reader.pattern(item, f"effects.{entry.key}") for item in reader.one_or_more(entry.value))
         for entry in map_
