@@ -361,7 +361,7 @@ def test_without_arguments_the_command_helps_and_is_no_success() -> None:
     ended = passmuster_()
     assert ended.returncode == 2
     assert "Usage: passmuster" in ended.stdout + ended.stderr
-    assert "run      Judge an agent's traces by a suite." in ended.stdout + ended.stderr
+    assert "run Judge an agent's traces by a suite." in " ".join((ended.stdout + ended.stderr).split())
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -381,7 +381,7 @@ def test_an_unknown_command_is_refused() -> None:
     ended = invoke("runn")
     assert ended.returncode == 2
     assert "No such command 'runn'" in ended.stderr
-    assert list(group.list_commands(None))[:3] == ["run", "history", "compare"]  # type: ignore[arg-type]
+    assert {"run", "baseline", "history", "compare"} <= set(group.list_commands(None))  # type: ignore[arg-type]
 
 
 def test_nothing_warns(tmp_path: Path) -> None:

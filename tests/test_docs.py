@@ -28,8 +28,10 @@ from click.testing import CliRunner
 import passmuster
 from passmuster import checks, metrics, reports, traces
 from passmuster.checks import args
+from passmuster.cli.baseline import command as baseline_command
 from passmuster.cli.compare import command as compare_command
 from passmuster.cli.history import command as history_command
+from passmuster.cli.judge import command as judge_command
 from passmuster.cli.main import command as group
 from passmuster.cli.run import command as run_command
 from passmuster.engine import loading
@@ -43,7 +45,10 @@ from passmuster.traces import reading
 REPOSITORY = Path(__file__).parent.parent
 PAGES = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *(f"docs/{name}.md" for name in ("README", "suite", "checks", "layers", "traces", "reports", "cli", "history")),
+    *(
+        f"docs/{name}.md"
+        for name in ("README", "suite", "checks", "layers", "traces", "reports", "cli", "baselines", "history")
+    ),
 ]
 FENCE = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIME = re.compile(r'time="[\d.]+"')
@@ -297,12 +302,21 @@ def test_a_sentence_lists_what_there_is(page: str, begins: str, known: set[str])
     assert set(re.findall(r"`([^`]+)`", paragraph)) == known
 
 
-COMMANDS = {"run": run_command, "history": history_command, "compare": compare_command}
+COMMANDS = {
+    "run": run_command,
+    **{f"baseline {name}": one for name, one in baseline_command.commands.items()},
+    **{f"judge {name}": one for name, one in judge_command.commands.items()},
+    "history": history_command,
+    "compare": compare_command,
+}
 
 
 def options(*commands: str) -> set[str]:
     params = [option for command in commands for option in COMMANDS[command].params]
-    return {name for option in params for name in option.opts if name.startswith("-")} | {"-h", "--help"}
+    return {name for option in params for name in (*option.opts, *option.secondary_opts) if name[0] == "-"} | {
+        "-h",
+        "--help",
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)

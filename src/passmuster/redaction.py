@@ -72,6 +72,26 @@ class Redactor:
         walk = _Walk(self, paths, _ITEMS, (), numbers=True)
         return walk.visit(value, _segments(argument or ""), False, 0), walk.secrets
 
+    @property
+    def names_arguments(self) -> bool:
+        """Whether the suite hides arguments by their place."""
+        return bool(self._arguments)
+
+    def words_at(self, tool: str, arguments: Any) -> list[str]:
+        """The values in a call's arguments that the suite hides by their place, however many there are."""
+        paths = [path for glob, path in self._arguments if fnmatchcase(tool, glob)]
+        found: list[str] = []
+        waiting: list[tuple[tuple[str, ...], Any]] = [((), arguments)] if paths else []
+        while waiting:
+            place, value = waiting.pop()
+            if isinstance(value, Mapping):
+                waiting += [((*place, *_segments(_described(key))), inner) for key, inner in value.items()]
+            elif isinstance(value, (list, tuple)):
+                waiting += [((*place, f"[{index}]"), inner) for index, inner in enumerate(value)]
+            elif value not in (None, "") and any(_covers(path, place) for path in paths):
+                found += _written_forms(str(value).lower() if isinstance(value, bool) else _described(value))
+        return found
+
     def numbered(self, secret: str) -> str:
         """What is shown instead of a secret."""
         return f"[hidden #{self._numbers.setdefault(secret, len(self._numbers) + 1)}]"

@@ -14,7 +14,7 @@ from passmuster import metrics
 from passmuster.checks.deciding import attempts, selectors, successes
 from passmuster.checks.evidence import evidence
 from passmuster.checks.matching import search_within_limit
-from passmuster.checks.question import Heard, JudgeFailure, Question
+from passmuster.checks.question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks.sequence import compile_rule
 from passmuster.checks.view import ToolIndex, View
 from passmuster.suite import behaviors as b
@@ -58,7 +58,11 @@ class BehaviorsSeen(Struct, frozen=True):
     failures: tuple[str, ...] = ()
     """What judges gave as the reason why they said nothing."""
     broken: tuple[str, ...] = ()
-    """The behaviors whose check broke."""
+    """The expected behaviors whose check broke."""
+    broken_must_not: bool = False
+    """The check of something that must not be shown broke."""
+    unasked: bool = False
+    """Something is undecided though nothing failed: judges are off, or can only warn."""
     open_must_not: bool = False
     """Something that must not be shown could not be decided."""
 
@@ -66,10 +70,14 @@ class BehaviorsSeen(Struct, frozen=True):
 class BehaviorCheck:
     """One behavior of one scenario, compiled."""
 
-    def __init__(self, behavior: b.Behavior, tools: ToolIndex, *, forbidden: bool) -> None:
+    def __init__(
+        self, behavior: b.Behavior, tools: ToolIndex, *, forbidden: bool, judges_only_warn: bool = False
+    ) -> None:
         self.name = behavior.name
         self.forbidden = forbidden
-        self._threshold = behavior.check.threshold if isinstance(behavior.check, b.Asked) else b.Asked("").threshold
+        self._only_warn = judges_only_warn
+        asked = behavior.check if isinstance(behavior.check, b.Asked) else b.Asked("")
+        self._least = metrics.judge_threshold(asked.threshold)
         self._see = _compile(behavior, tools, forbidden)
 
     def see(self, view: View) -> Sight | Question:
@@ -96,9 +104,16 @@ class BehaviorCheck:
             return Sight(None, "judges are off")
         if isinstance(answer, JudgeFailure):
             return Sight(None, answer.message, failed=True)
-        least = metrics.judge_threshold(self._threshold)
-        shown = answer.score >= least
-        return Sight(shown, f"the judge's score {answer.score} {'≥' if shown else '<'} {least}: {answer.reason}")
+        shown = answer.score >= self._least
+        reason = f"the judge's score {answer.score} {'≥' if shown else '<'} {self._least}: {answer.reason}"
+        if self._only_warn and shown == self.forbidden:
+            return Sight(None, f"the judge has no valid calibration; {reason}")
+        return Sight(shown, reason)
+
+    def inquiry(self, view: View) -> Inquiry | None:
+        """What a judge is asked about it on this run, if anything."""
+        seen = self.see(view)
+        return Inquiry(self.name, (seen,), (self._least,), self.forbidden) if isinstance(seen, Question) else None
 
 
 def weigh(checks: Sequence[BehaviorCheck], sights: Sequence[Sight]) -> BehaviorsSeen:
@@ -107,7 +122,8 @@ def weigh(checks: Sequence[BehaviorCheck], sights: Sequence[Sight]) -> Behaviors
     barred = [(check.name, sight) for check, sight in zip(checks, sights, strict=True) if check.forbidden]
     observed = [name for name, sight in wanted if sight.observed]
     violated = [name for name, sight in barred if sight.observed]
-    decided = [name for name, sight in wanted if sight.observed is not None or sight.failed]
+    # A check that broke showed nothing, and a judge that failed counts both ways.
+    decided = [name for name, sight in wanted if sight.observed is not None or sight.failed or sight.broken]
     failed = [name for name, sight in wanted if sight.failed]
     score = _share(len(observed), len(decided)) if wanted else 1.0
     score_if = _share(len(observed) + len(failed), len(decided)) if wanted else 1.0
@@ -126,7 +142,9 @@ def weigh(checks: Sequence[BehaviorCheck], sights: Sequence[Sight]) -> Behaviors
         score=0.0 if violated else score,
         score_if=0.0 if violated else score_if,
         failures=tuple(sight.reason for _, sight in together if sight.failed),
-        broken=tuple(check.name for check, sight in together if sight.broken),
+        broken=tuple(name for name, sight in wanted if sight.broken),
+        broken_must_not=any(sight.broken for _, sight in barred),
+        unasked=any(sight.observed is None and not (sight.failed or sight.broken) for _, sight in together),
         open_must_not=any(sight.observed is None for _, sight in barred),
     )
 

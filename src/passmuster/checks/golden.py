@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from passmuster.traces import totals
 from passmuster.traces.model import Trace
 
-__all__ = ["Golden", "golden_of"]
+__all__ = ["Golden", "RunShown", "golden_of", "shown_by"]
 
 
 class Golden(Struct, frozen=True):
@@ -19,12 +20,22 @@ class Golden(Struct, frozen=True):
     cost_usd: float | None = None
 
 
-def golden_of(traces: Iterable[Trace]) -> Golden:
-    """What these runs of one scenario show."""
+class RunShown(NamedTuple):
+    """What one recorded run shows."""
+
+    sequence: tuple[str, ...]
+    cost_usd: float | None
+
+
+def shown_by(trace: Trace) -> RunShown:
+    """The part of a recorded run that later ones are compared with."""
+    return RunShown(tuple(call.tool for call in trace.tool_calls), totals.cost_usd(trace))
+
+
+def golden_of(runs: Sequence[RunShown]) -> Golden:
+    """What these runs of one scenario show together."""
     from statistics import median  # late, for it brings much along
 
-    runs = list(traces)
-    costs = [totals.cost_usd(trace) for trace in runs]
-    known = [cost for cost in costs if cost is not None]
-    sequences = {tuple(call.tool for call in trace.tool_calls): None for trace in runs}
-    return Golden(tuple(sequences), median(known) if known and len(known) == len(costs) else None)
+    known = [run.cost_usd for run in runs if run.cost_usd is not None]
+    sequences = tuple(dict.fromkeys(run.sequence for run in runs))
+    return Golden(sequences, median(known) if known and len(known) == len(runs) else None)

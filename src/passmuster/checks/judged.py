@@ -14,7 +14,7 @@ from msgspec import Struct
 from passmuster import metrics
 from passmuster.checks.evidence import evidence
 from passmuster.checks.layer import CheckLine
-from passmuster.checks.question import Example, Heard, JudgeFailure, Question
+from passmuster.checks.question import Example, Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks.view import View
 from passmuster.suite.layers import Correctness
 from passmuster.suite.rubrics import Rubric
@@ -39,6 +39,8 @@ class Stage(Struct, frozen=True):
 
     name: Literal["llm_judge", "safety_check", "hallucination_check"]
     rubrics: tuple[Rubric, ...]
+    only_warns: bool = False
+    """What the judge fails is a warning, for nobody knows how good it is."""
 
     def questions(self, view: View) -> list[Question]:
         """What is asked about one trace."""
@@ -56,6 +58,11 @@ class Stage(Struct, frozen=True):
             )
             for rubric in self.rubrics
         ]
+
+    def inquiry(self, view: View) -> Inquiry:
+        """The same, for whoever wants to know how good the judge is."""
+        least = tuple(metrics.judge_threshold(rubric.threshold) for rubric in self.rubrics)
+        return Inquiry(self.name, tuple(self.questions(view)), least)
 
     def judged(self, heard: Sequence[Heard]) -> list[Judged]:
         """What came of its questions."""
@@ -79,18 +86,18 @@ class Stage(Struct, frozen=True):
         passed = heard.score >= least
         votes = f", votes {', '.join(map(str, heard.votes))}" if heard.votes else ""
         text = f"score {heard.score} {'≥' if passed else '<'} {least}{votes}{rule}: {heard.reason}"
-        return CheckLine(self.name, "pass" if passed else "fail", text)
+        return CheckLine(self.name, "pass" if passed else "warn" if self.only_warns else "fail", text)
 
 
-def stages_of(correctness: Correctness) -> tuple[Stage, ...]:
+def stages_of(correctness: Correctness, only_warn: bool = False) -> tuple[Stage, ...]:
     """The links of a scenario's chain, in their order."""
     stages = []
     if correctness.llm_judge:
-        stages.append(Stage("llm_judge", correctness.llm_judge))
+        stages.append(Stage("llm_judge", correctness.llm_judge, only_warn))
     if correctness.safety_check:
-        stages.append(Stage("safety_check", (correctness.safety_check,)))
+        stages.append(Stage("safety_check", (correctness.safety_check,), only_warn))
     if correctness.hallucination_check:
-        stages.append(Stage("hallucination_check", (correctness.hallucination_check,)))
+        stages.append(Stage("hallucination_check", (correctness.hallucination_check,), only_warn))
     return tuple(stages)
 
 
@@ -107,7 +114,7 @@ def ask(stages: Sequence[Stage], view: View, stopped: str | None) -> Asking:
         judged = stage.judged((yield stage.questions(view)))
         found += judged
         ends = {one.line.status for one in judged}
-        if "fail" in ends:
+        if "fail" in ends or "warn" in ends:  # the same questions are asked, whether or not judges only warn
             stopped = f"{stage.name} failed"
         elif "error" in ends:
             stopped = f"{stage.name} has no verdict"

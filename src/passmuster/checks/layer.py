@@ -83,6 +83,12 @@ class ScenarioSeen(Struct, frozen=True):
     """Where the label read from the answer falls: right or wrong, positive or negative."""
 
     @property
+    def warned(self) -> bool:
+        """Whether some check warned, a judge's among them."""
+        layers = any("warn" in layer.checks for layer in self.layers if layer is not None)
+        return layers or any(line.status == "warn" for line in self.judged)
+
+    @property
     def skipped(self) -> bool:
         """Whether some check could not be decided, for another reason than that an earlier one failed."""
         return self.unasked or any("skip" in layer.checks for layer in self.layers if layer is not None)
@@ -97,7 +103,8 @@ class Layer(Generic[T]):
         """What a failed check makes of each: `fail` or `warn`."""
         self._failures: list[Status] = ["fail" if blocks or check.always_fails else failure for check in checks]
         self._blocks = blocks
-        self._all_passed = Seen("pass", tuple("pass" for _ in checks)) if checks else Seen("skip", ())
+        self.sound = Seen("pass", tuple("pass" for _ in checks)) if checks else Seen("skip", ())
+        """What is seen where every check passes."""
 
     def look(self, at: T) -> Seen:
         """Every check decided."""
@@ -105,7 +112,7 @@ class Layer(Generic[T]):
         for status in decided:
             if status != "pass":
                 return self._weigh(decided)
-        return self._all_passed
+        return self.sound
 
     def _weigh(self, decided: list[Status]) -> Seen:
         weighed: list[Status] = []

@@ -6,11 +6,15 @@ Everything that could change a verdict is in the question, for its cache key is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-__all__ = ["Example", "Heard", "JudgeFailure", "Question", "Verdict"]
+__all__ = ["Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"]
+
+
+Kind = Literal["llm_judge", "safety_check", "hallucination_check", "behavior"]
 
 
 class Example(Struct, frozen=True):
@@ -24,7 +28,7 @@ class Example(Struct, frozen=True):
 class Question(Struct, frozen=True, kw_only=True):
     """What a judge is asked about one trace."""
 
-    kind: Literal["llm_judge", "safety_check", "hallucination_check", "behavior"]
+    kind: Kind
     rule: str
     """What the answer is measured by, in the suite's words."""
     query: str | None = None
@@ -56,3 +60,19 @@ class JudgeFailure(Struct, frozen=True):
 
 Heard = Verdict | JudgeFailure | None
 """What comes of a question: a verdict, the reason why there is none, or nothing because judges are off."""
+
+
+class Inquiry(Struct, frozen=True):
+    """A check that asks judges, on one trace: its questions, and the score from which each is met."""
+
+    check: str
+    """`llm_judge`, `safety_check`, `hallucination_check`, or the name of a behavior."""
+    questions: tuple[Question, ...]
+    least: tuple[int, ...]
+    forbidden: bool = False
+    """A behavior that must not be shown: the check passes where the judge does not see it."""
+
+    def passes(self, scores: Sequence[int]) -> bool:
+        """Whether the check passes with these scores, one for each question."""
+        met = all(score >= least for score, least in zip(scores, self.least, strict=True))
+        return met != self.forbidden

@@ -15,7 +15,7 @@ from passmuster.checks.golden import Golden
 from passmuster.checks.layer import CheckLine, Layer, LayerReport, ScenarioSeen, Seen, Way
 from passmuster.checks.outcome import Status, worst
 from passmuster.checks.path import path_checks, path_measures
-from passmuster.checks.question import Heard, Question
+from passmuster.checks.question import Heard, Inquiry, Question
 from passmuster.checks.view import ToolIndex, View
 from passmuster.suite.model import Scenario, Suite
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from passmuster.checks.judged import Asking, Judged, Stage
     from passmuster.checks.label import LabelCheck
 
-__all__ = ["Examination", "ScenarioCheck"]
+__all__ = ["Examination", "ScenarioCheck", "open_ways"]
 
 Examination = Generator[list[Question], Sequence[Heard], ScenarioSeen]
 """Yields the questions of a round, is sent what came of them, and returns what the scenario made of the trace."""
@@ -34,7 +34,15 @@ Layers = tuple[Seen | None, Seen | None, Seen | None]
 class ScenarioCheck:
     """What one scenario states, compiled."""
 
-    def __init__(self, scenario: Scenario, suite: Suite, golden: Golden | None, tools: ToolIndex) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        suite: Suite,
+        golden: Golden | None,
+        tools: ToolIndex,
+        *,
+        judges_only_warn: bool = False,
+    ) -> None:
         correctness, path, cost = scenario.correctness, scenario.path, scenario.cost
         answers = answer_checks(correctness) if correctness else []
         self._label = _label_check(scenario, suite)
@@ -44,7 +52,7 @@ class ScenarioCheck:
         if correctness and correctness.is_judged:
             from passmuster.checks.judged import stages_of  # late, for most suites ask no judge
 
-            self._stages = stages_of(correctness)
+            self._stages = stages_of(correctness, judges_only_warn)
         self._answer = Layer(answers, "fail", True) if answers or self._stages else None
         self._path = None
         self._measures = None
@@ -58,9 +66,16 @@ class ScenarioCheck:
             self._measures = path_measures(path, golden)
         usual = golden.cost_usd if golden else None
         self._cost = Layer(cost_checks(cost, usual), "warn", "cost" in suite.tightened) if cost else None
-        self._behaviors = _behavior_checks(scenario, tools)
+        self._behaviors = _behavior_checks(scenario, tools, judges_only_warn)
         self._pass_score = scenario.pass_score
         self._simple = not (self._stages or self._behaviors or self._label)
+        sound = (
+            self._answer.sound if self._answer else None,
+            self._path.sound if self._path else None,
+            self._cost.sound if self._cost else None,
+        )
+        self._sound = ScenarioSeen("pass", sound, correct="pass" if self._answer else None)
+        """What is seen of most traces, so that it is made once."""
         self.may_ask = scenario.may_ask
         """Whether a judge may have to be asked."""
 
@@ -69,6 +84,8 @@ class ScenarioCheck:
         if not self._simple:
             return _unheard(self.examine(view))
         layers = self._layers(view)
+        if layers == self._sound.layers:
+            return self._sound
         status = _status(layers)
         correct = layers[0].status if layers[0] else None
         if status == "fail":
@@ -84,24 +101,37 @@ class ScenarioCheck:
         if "correctness" not in ways and any(line.status == "fail" for line in lines):
             ways.insert(0, "correctness")
         if behaviors is not None:
-            if behaviors.violated:
+            if behaviors.violated or behaviors.broken_must_not:
                 ways.append("must_not")
             if behaviors.broken or (behaviors.score_if is not None and behaviors.score_if < self._pass_score - 1e-9):
                 ways.append("behaviors")
         status = self._together(layers, lines, behaviors, bool(ways))
         if status == "error":
-            ways = _open_ways(lines, behaviors)
+            ways = open_ways(lines, behaviors)
         return ScenarioSeen(
             status=status,
             layers=layers,
             judged=lines,
             spared=any(one.spared for one in judged),
-            unasked=any(one.line.status == "skip" and not one.spared for one in judged),
+            unasked=any(one.line.status == "skip" and not one.spared for one in judged)
+            or (behaviors is not None and behaviors.unasked),
             correct=_correctness(layers[0], lines) if self._answer else None,
             behaviors=behaviors,
             ways=tuple(ways),
             label=self._label.quadrant(view.trace.answer) if self._label else None,
         )
+
+    def inquiries(self, view: View) -> tuple[list[Inquiry], tuple[str, ...]]:
+        """All that judges could be asked about a trace, and which deterministic checks of its answer failed.
+
+        The chain is not followed: how good a judge is shows best where it would not have been asked.
+        """
+        answered = view.trace.answer is not None
+        asked = [stage.inquiry(view) for stage in self._stages] if answered else []
+        shown = [inquiry for check in self._behaviors if (inquiry := check.inquiry(view)) is not None]
+        if self._answer is None or not answered:
+            return [*asked, *shown], ()
+        return [*asked, *shown], self._failed(self._answer.look(Answer(view.trace.answer)))
 
     def explain(self, view: View, seen: ScenarioSeen) -> dict[str, LayerReport]:
         """The layers as a report shows them."""
@@ -160,18 +190,18 @@ class ScenarioCheck:
             return _nothing()
         from passmuster.checks.judged import ask
 
-        return ask(self._stages, view, self._failed(answer))
+        names = self._failed(answer)
+        return ask(self._stages, view, f"{', '.join(names)} failed" if names else None)
 
-    def _failed(self, answer: Seen | None) -> str | None:
-        """The deterministic checks of correctness that failed, for whoever asks why no judge was called."""
+    def _failed(self, answer: Seen | None) -> tuple[str, ...]:
+        """The deterministic checks of correctness that failed."""
         if answer is None or self._answer is None:
-            return None
-        names = [
+            return ()
+        return tuple(
             check.name
             for check, status in zip(self._answer.checks, answer.checks, strict=True)
             if status in ("fail", "error")
-        ]
-        return f"{', '.join(names)} failed" if names else None
+        )
 
     def _together(
         self, layers: Layers, lines: tuple[CheckLine, ...], behaviors: BehaviorsSeen | None, failed: bool
@@ -184,7 +214,9 @@ class ScenarioCheck:
         if behaviors is not None and (behaviors.score is None or behaviors.open_must_not):
             return "skip"
         own = _status(layers)
-        status: Status = "pass" if behaviors is not None or any(line.status == "pass" for line in lines) else own
+        status: Status = "pass" if behaviors is not None else "skip"
+        for line in lines:  # a pass, a warning or a skip
+            status = worst(status, line.status)
         return worst(status, own)
 
     def _is_unsettled(self, behaviors: BehaviorsSeen) -> bool:
@@ -223,7 +255,7 @@ def _status(layers: Layers) -> Status:
     return status if stated else "pass"
 
 
-def _open_ways(lines: Sequence[CheckLine], behaviors: BehaviorsSeen | None) -> list[Way]:
+def open_ways(lines: Sequence[CheckLine], behaviors: BehaviorsSeen | None) -> list[Way]:
     """In which ways a run may have failed whose judges had no verdict."""
     ways: list[Way] = []
     if any(line.status == "error" for line in lines):
@@ -267,12 +299,15 @@ def _label_check(scenario: Scenario, suite: Suite) -> LabelCheck | None:
     return LabelCheck(suite.classification, scenario.label)
 
 
-def _behavior_checks(scenario: Scenario, tools: ToolIndex) -> list[BehaviorCheck]:
+def _behavior_checks(scenario: Scenario, tools: ToolIndex, only_warn: bool) -> list[BehaviorCheck]:
     if not scenario.expected_behaviors and not scenario.must_not:
         return []
     from passmuster.checks.behavior import BehaviorCheck
 
     return [
-        *(BehaviorCheck(one, tools, forbidden=False) for one in scenario.expected_behaviors),
-        *(BehaviorCheck(one, tools, forbidden=True) for one in scenario.must_not),
+        *(
+            BehaviorCheck(one, tools, forbidden=forbidden, judges_only_warn=only_warn)
+            for forbidden, listed in ((False, scenario.expected_behaviors), (True, scenario.must_not))
+            for one in listed
+        )
     ]

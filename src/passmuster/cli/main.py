@@ -13,6 +13,8 @@ __all__ = ["command"]
 
 _COMMANDS = {
     "run": "Judge an agent's traces by a suite.",
+    "baseline": "Record a run, and compare, aim or tighten by it.",
+    "judge": "Find out how good the judges of a suite are.",
     "history": "Show the runs of a suite that were kept.",
     "compare": "Show what changed from one run to another.",
 }

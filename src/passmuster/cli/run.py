@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import os
 import sys
 from collections.abc import Iterator
@@ -11,11 +10,14 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 import click
+from msgspec.structs import replace
 
+from passmuster.cli.inputs import Workers, complain, day_of, sources_of
 from passmuster.cli.keeping import keep_run
 from passmuster.cli.progress import progress_bar
 from passmuster.engine.loading import load_suite
 from passmuster.engine.parts import worker_count
+from passmuster.engine.run import compared_with
 from passmuster.engine.run import judge as judge_traces
 from passmuster.problems import InputError, OutsideError, Problem, UsageError
 from passmuster.redaction import Redactor
@@ -27,7 +29,7 @@ from passmuster.scoring.report import Report
 from passmuster.scoring.verdict import Settings
 from passmuster.suite.discovery import find_suite
 from passmuster.suite.model import Suite
-from passmuster.traces.sources import Source, find_sources, standard_input
+from passmuster.traces.sources import Source, standard_input
 
 __all__ = ["command"]
 
@@ -38,27 +40,13 @@ Destination = tuple[str, str]
 """A report format, and the path it goes to; `-` is standard output."""
 
 
-class _Workers(click.ParamType["int | None"]):
-    """`auto`, or how many."""
-
-    name = "workers"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
-        text = str(value)
-        if text == "auto":
-            return None
-        if not text.isdecimal() or not 1 <= int(text) <= 1024:
-            self.fail(f"expected auto or a number from 1 to 1024, found '{text}'", param, ctx)
-        return int(text)
-
-
 @click.command("run")
 @click.argument("suites", metavar="[SUITE]...", nargs=-1)
 @click.option("--traces", "traces", multiple=True, metavar="PATH", help="File, folder or glob; - is standard input.")
 @click.option(
     "--report", "reports", multiple=True, metavar="FORMAT=PATH", help="console, json, junit or sarif; - prints."
 )
-@click.option("--baseline", metavar="PATH", help="Recorded runs to compare with: a file or folder of golden traces.")
+@click.option("--baseline", metavar="PATH", help="What to compare with: a baseline file, or golden traces.")
 @click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
 @click.option(
@@ -73,7 +61,7 @@ class _Workers(click.ParamType["int | None"]):
 @click.option("--root", metavar="DIR", help="The folder that policies have to lie in (default: git top level).")
 @click.option("--no-plugins", is_flag=True, help="Refuse suites that name plugins.")
 @click.option(
-    "--workers", type=_Workers(), metavar="N|auto", help="Processes to use (default: auto, one a CPU for large input)."
+    "--workers", type=Workers(), metavar="N|auto", help="Processes to use (default: auto, one a CPU for large input)."
 )
 @click.option("--today", metavar="DATE", help="The day that waivers are judged by (default: today, UTC).")
 @click.option("--no-history", is_flag=True, help="Do not keep this run in the history.")
@@ -104,18 +92,17 @@ def command(
     codes: list[int] = []
     try:
         settings = Settings(
-            today=_day(today),
+            today=day_of(today),
             strict=strict,
             only=only,
             tags=tags,
             skip_bad_lines=skip_bad_lines,
-            baseline=baseline,
             judge=judge,
             agent_version=agent_version,
         )
         wanted = _destinations(reports, len(suites))
     except UsageError as error:
-        _complain(error.problems)
+        complain(error.problems)
         sys.exit(2)
     with contextlib.ExitStack() as stack:
         stdin: list[Source] = []
@@ -126,36 +113,28 @@ def command(
                     stdin.append(stack.enter_context(standard_input()))
                 destinations = wanted or _default_reports(suite)
                 check_writable([path for _, path in destinations if path != "-"], make_folders=not wanted)
-                sources = _sources(suite, traces, stdin)
+                sources = sources_of(suite, traces, stdin)
                 with progress_bar(sources, quiet) as bar:
+                    compared, named = compared_with(suite, baseline)
                     report = judge_traces(
                         suite,
                         sources,
-                        settings,
+                        replace(settings, baseline=named),
                         workers=worker_count(workers, sources),
                         plugins=not no_plugins,
-                        baseline=find_sources([baseline], Path.cwd(), suite.root) if baseline else (),
+                        baseline=compared,
                         progress=bar.advance,
                         asked=bar.asked,
                     )
                 codes.append(_deliver(report, suite, destinations, quiet, not wanted, history=not no_history))
             except InputError as error:
-                _complain(error.problems)
+                complain(error.problems)
                 codes.append(2)
             except OutsideError as error:
                 click.echo(f"error: {one_line(str(error.problem))}", err=True)
                 click.echo("The gate could not be decided: an outside part failed.", err=True)
                 codes.append(3)
     sys.exit(max(codes, key=_GRAVITY.index))
-
-
-def _day(text: str | None) -> datetime.date:
-    if text is None:
-        return datetime.datetime.now(datetime.UTC).date()
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(Problem(f"--today: expected a day such as 2026-01-31, found '{text}'")) from None
 
 
 def _destinations(reports: tuple[str, ...], suites: int) -> list[Destination]:
@@ -178,16 +157,6 @@ def _destination(report: str) -> Destination:
 def _default_reports(suite: Suite) -> list[Destination]:
     folder = suite.folder / suite.output.folder
     return [(name, str(folder / FILE_NAMES[name])) for name in suite.output.formats if name != "console"]
-
-
-def _sources(suite: Suite, traces: tuple[str, ...], stdin: list[Source]) -> list[Source]:
-    if traces:
-        paths = [path for path in traces if path != "-"]
-        return [*find_sources(paths, Path.cwd(), suite.root), *stdin]
-    if not suite.traces:
-        message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
-        raise UsageError(Problem(message, suite.file))
-    return find_sources(suite.traces, suite.folder, suite.root)
 
 
 def _deliver(
@@ -228,10 +197,3 @@ def _open_pipe(stream: TextIO) -> Iterator[None]:
         # The interpreter flushes the stream once more when it ends; that has to go somewhere.
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), stream.fileno())
-
-
-def _complain(problems: list[Problem]) -> None:
-    for problem in problems:
-        click.echo(f"error: {one_line(str(problem))}", err=True)
-    number = len(problems)
-    click.echo(f"Nothing was judged: {number} problem{'' if number == 1 else 's'} in the input.", err=True)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from passmuster.engine.plan import Pending
 from passmuster.problems import Problem, SuiteError
 from passmuster.redaction import Redactor
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from passmuster.judges.asking import Judges
     from passmuster.judges.config import JudgeConfig
 
-__all__ = ["Hearing", "judge_config", "needs_one_process", "open_judges"]
+__all__ = ["Hearing", "judge_config", "needs_one_process", "open_judges", "weigh_judges"]
 
 _BATCH = 256
 """Traces that wait together. Their questions are asked at once, as many as `concurrency` allows."""
@@ -82,10 +84,22 @@ def judge_config(suite: Suite) -> JudgeConfig | None:
         raise SuiteError(
             [Problem(f"judge_config: {text}", suite.file, _line(text, suite)) for text in str(error).splitlines()]
         ) from None
-    if config.cache and not (suite.folder / config.cache).resolve().is_relative_to(suite.root):
-        message = f"judge_config: the cache '{config.cache}' lies outside the root ({suite.root})"
-        raise SuiteError(Problem(message, suite.file, judging.lines["cache"]))
+    for key, path in (("cache", config.cache), ("calibration", config.calibration)):
+        if path and not (suite.folder / path).resolve().is_relative_to(suite.root):
+            message = f"judge_config: the {key} '{path}' lies outside the root ({suite.root})"
+            raise SuiteError(Problem(message, suite.file, judging.lines[key]))
     return config
+
+
+def weigh_judges(suite: Suite, settings: Settings) -> Settings:
+    """The settings, with the reason why judges can only warn where the suite wants a calibration and has none."""
+    config = judge_config(suite) if suite.may_ask and settings.judge != "off" else None
+    if config is None or not config.require_calibration:
+        return settings
+    from passmuster.judges.calibration import calibration_path, why_invalid
+
+    reason = why_invalid(calibration_path(config, suite.folder), config.members, settings.today)
+    return replace(settings, uncalibrated=reason)
 
 
 def _line(text: str, suite: Suite) -> int:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster.checks.args import Unjudged
-from passmuster.checks.golden import Golden, golden_of
+from passmuster.checks.golden import Golden, RunShown, golden_of, shown_by
 from passmuster.checks.outcome import Outcome
 from passmuster.checks.spec import spec_of
 from passmuster.checks.view import View, Viewer
@@ -25,7 +25,7 @@ from passmuster.suite.model import Scenario, Suite, Test
 from passmuster.traces.model import Trace
 
 if TYPE_CHECKING:
-    from passmuster.checks.question import Heard, Question
+    from passmuster.checks.question import Heard, Inquiry, Question
     from passmuster.checks.scenario import ScenarioCheck
 
 __all__ = ["Pending", "Plan", "compile_suite", "select"]
@@ -53,11 +53,18 @@ def _go_on(evaluating: _Evaluating, heard: Sequence[Heard] | None) -> Evaluation
 class Plan:
     """The checks of a suite, ready to judge traces."""
 
-    def __init__(self, suite: Suite, today: datetime.date, golden: Mapping[str, Golden] | None = None) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        today: datetime.date,
+        golden: Mapping[str, Golden] | None = None,
+        *,
+        judges_only_warn: bool = False,
+    ) -> None:
         self.suite = suite
         self._viewer = Viewer(suite.failed_when)
         self._tests = [_PlannedTest(index, test, suite, self._viewer, today) for index, test in enumerate(suite.tests)]
-        self._checks = _scenario_checks(suite, golden or {}, self._viewer)
+        self._checks = _scenario_checks(suite, golden or {}, self._viewer, judges_only_warn)
         self._scenarios = {scenario.id: scenario for scenario in suite.scenarios}
         self._by_query: dict[str, list[Scenario]] = {}
         for scenario in suite.scenarios:
@@ -99,6 +106,14 @@ class Plan:
         view = self._viewer.view(trace)
         return _go_on(self._judged(view, scenario, check), None)
 
+    def inquire(self, trace: Trace) -> tuple[str | None, list[Inquiry], tuple[str, ...]]:
+        """The scenario of a trace, all that judges could be asked about it, and the answer checks that failed."""
+        scenario = self._scenario_of(trace)[0] if self._scenarios else None
+        check = self._checks.get(scenario.id) if scenario else None
+        if scenario is None or check is None:
+            return scenario.id if scenario else None, [], ()
+        return scenario.id, *check.inquiries(self._viewer.view(trace))
+
     def _judged(self, view: View, scenario: Scenario, check: ScenarioCheck) -> _Evaluating:
         results = self._results(view, scenario)
         seen = yield from check.examine(view)
@@ -119,11 +134,11 @@ class Plan:
 
     def golden(self, traces: Iterable[Trace]) -> dict[str, Golden]:
         """What recorded runs show, per scenario."""
-        runs: dict[str, list[Trace]] = {}
+        runs: dict[str, list[RunShown]] = {}
         for trace in traces:
             scenario, _, _ = self._scenario_of(trace)
             if scenario is not None:
-                runs.setdefault(scenario.id, []).append(trace)
+                runs.setdefault(scenario.id, []).append(shown_by(trace))
         return {id_: golden_of(recorded) for id_, recorded in runs.items()}
 
     def _scenario_of(self, trace: Trace) -> tuple[Scenario | None, str | None, str | None]:
@@ -139,13 +154,18 @@ class Plan:
         return matches[0] if matches else None, None, None
 
 
-def _scenario_checks(suite: Suite, golden: Mapping[str, Golden], viewer: Viewer) -> dict[str, ScenarioCheck]:
-    stating = [scenario for scenario in suite.scenarios if scenario.states_something]
+def _scenario_checks(
+    suite: Suite, golden: Mapping[str, Golden], viewer: Viewer, judges_only_warn: bool
+) -> dict[str, ScenarioCheck]:
+    stating = [scenario for scenario in suite.scenarios if scenario.selected and scenario.states_something]
     if not stating:
         return {}
     from passmuster.checks.scenario import ScenarioCheck  # late, for suites of tests alone do without
 
-    return {one.id: ScenarioCheck(one, suite, golden.get(one.id), viewer.tools) for one in stating}
+    return {
+        one.id: ScenarioCheck(one, suite, golden.get(one.id), viewer.tools, judges_only_warn=judges_only_warn)
+        for one in stating
+    }
 
 
 def _zeros(rules: int) -> tuple[list[int], list[int]]:
@@ -192,9 +212,15 @@ class _PlannedTest:
         return outcome, ()
 
 
-def compile_suite(suite: Suite, today: datetime.date, golden: Mapping[str, Golden] | None = None) -> Plan:
+def compile_suite(
+    suite: Suite,
+    today: datetime.date,
+    golden: Mapping[str, Golden] | None = None,
+    *,
+    judges_only_warn: bool = False,
+) -> Plan:
     """The plan for a suite; `golden` is what was recorded before, per scenario."""
-    return Plan(suite, today, golden)
+    return Plan(suite, today, golden, judges_only_warn=judges_only_warn)
 
 
 def select(suite: Suite, only: tuple[str, ...], tags: tuple[str, ...]) -> Suite:

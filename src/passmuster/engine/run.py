@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from time import perf_counter_ns
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
 from passmuster.checks.golden import Golden
-from passmuster.engine.judging import Hearing, needs_one_process, open_judges
-from passmuster.engine.memory import keep_freed_memory, rare_collections
+from passmuster.engine.judging import Hearing, needs_one_process, open_judges, weigh_judges
+from passmuster.engine.memory import Reserve, keep_freed_memory, rare_collections
 from passmuster.engine.parts import Part, cut
 from passmuster.engine.plan import Plan, compile_suite, select
 from passmuster.problems import Problem, TraceError, UsageError
@@ -25,7 +26,21 @@ from passmuster.traces.model import Trace
 from passmuster.traces.reading import BadLines, read_source
 from passmuster.traces.sources import Source
 
-__all__ = ["Progress", "Take", "count_part", "evaluate", "hearing", "judge"]
+if TYPE_CHECKING:
+    from passmuster.scoring.baseline import Baseline
+
+__all__ = [
+    "Progress",
+    "Take",
+    "compared_with",
+    "conclude_run",
+    "count_part",
+    "count_sources",
+    "evaluate",
+    "golden_in",
+    "hearing",
+    "judge",
+]
 
 JudgeMode = Literal["live", "cached", "off"]
 Take = Callable[[Trace], None]
@@ -45,16 +60,33 @@ def evaluate(
     strict: bool = False,
     judge: JudgeMode = "live",
     agent_version: str | None = None,
+    baseline: str | Path | None = None,
 ) -> Report:
-    """The verdict of a suite on traces at hand."""
-    settings = Settings(today=_today(), strict=strict, judge=judge, agent_version=agent_version)
+    """The verdict of a suite on traces at hand.
+
+    `baseline` is a baseline file or golden traces; without it, what the suite itself names.
+    """
+    compared, named = compared_with(suite, baseline)
+    settings = Settings(today=_today(), strict=strict, judge=judge, agent_version=agent_version, baseline=named)
+    settings = weigh_judges(suite, settings)
     started = perf_counter_ns()
-    plan = compile_suite(suite, settings.today)
+    golden, recorded = _references(suite, compared, settings)
+    plan = compile_suite(suite, settings.today, golden, judges_only_warn=settings.uncalibrated is not None)
     tally = plan.tally()
     with hearing(plan, tally, settings) as take:
         for trace in traces:
             take(trace)
-    return _report(plan.suite, tally, settings, started)
+    return conclude_run(plan.suite, tally, settings, started, recorded)
+
+
+def compared_with(suite: Suite, given: str | Path | None) -> tuple[Baseline | Sequence[Source], str | None]:
+    """What a run is compared with, and its name: what is given, else what the suite names, else nothing."""
+    own = suite.baseline.file if suite.baseline else None
+    if given is None and own is None:
+        return (), None
+    from passmuster.engine.baselines import find_baseline  # late, for most runs have none
+
+    return find_baseline(suite, None if given is None else str(given), Path.cwd()), str(given or own)
 
 
 def judge(
@@ -64,39 +96,72 @@ def judge(
     *,
     workers: int = 1,
     plugins: bool = True,
-    baseline: Sequence[Source] = (),
+    baseline: Baseline | Sequence[Source] = (),
     progress: Progress = lambda part, offset: None,
     asked: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """The verdict of a suite on trace files, the same for any number of workers."""
+    """The verdict of a suite on trace files, the same for any number of workers.
+
+    `baseline` is a recorded run, or golden traces, which path and cost are compared with and nothing else.
+    """
     started = perf_counter_ns()
     chosen = select(suite, settings.only, settings.tags)
-    golden = _golden(chosen, baseline, settings)
+    settings = weigh_judges(chosen, settings)
+    golden, recorded = _references(chosen, baseline, settings)
+    tally = count_sources(
+        suite, sources, settings, golden, workers=workers, plugins=plugins, progress=progress, asked=asked
+    )
+    return conclude_run(chosen, tally, settings, started, recorded)
+
+
+def count_sources(
+    suite: Suite,
+    sources: Sequence[Source],
+    settings: Settings,
+    golden: dict[str, Golden],
+    *,
+    workers: int = 1,
+    plugins: bool = True,
+    progress: Progress = lambda part, offset: None,
+    asked: Callable[[int, int], None] | None = None,
+) -> Tally:
+    """What a suite makes of trace files, counted by any number of workers."""
+    chosen = select(suite, settings.only, settings.tags)
     if needs_one_process(chosen, settings):
         workers = 1
     parts = cut(sources, workers)
     if min(workers, len(parts)) > 1:
         from passmuster.engine.crew import judge_parts
 
-        tally = judge_parts(suite, settings, golden, parts, workers, plugins, progress)
-    else:
-        plan = compile_suite(chosen, settings.today, golden)
-        tally = plan.tally()
-        with hearing(plan, tally, settings, asked) as take:
-            for part in parts:
-                count_part(take, tally, part, settings.skip_bad_lines, progress)
-    return _report(chosen, tally, settings, started)
+        if chosen.may_ask:
+            open_judges(chosen, settings).close()  # a damaged cache is told here, before there are workers to break
+        return judge_parts(suite, settings, golden, parts, workers, plugins, progress)
+    plan = compile_suite(chosen, settings.today, golden, judges_only_warn=settings.uncalibrated is not None)
+    tally = plan.tally()
+    with hearing(plan, tally, settings, asked) as take:
+        for part in parts:
+            count_part(take, tally, part, settings.skip_bad_lines, progress)
+    return tally
 
 
-def _golden(suite: Suite, baseline: Sequence[Source], settings: Settings) -> dict[str, Golden]:
-    """What the baseline's traces show, per scenario. Traces that fit none of them are no baseline for this suite."""
-    if not baseline:
+def _references(
+    suite: Suite, baseline: Baseline | Sequence[Source], settings: Settings
+) -> tuple[dict[str, Golden], Baseline | None]:
+    """What path and cost are compared with, and what the whole run is. Traces that fit no scenario are no baseline."""
+    if not isinstance(baseline, Sequence):
+        return baseline.golden(), baseline
+    golden = golden_in(suite, baseline, settings)
+    if baseline and not golden:
+        raise UsageError(Problem("no trace of the baseline belongs to a scenario of the suite", suite.file))
+    return golden, None
+
+
+def golden_in(suite: Suite, sources: Sequence[Source], settings: Settings) -> dict[str, Golden]:
+    """What recorded runs show, per scenario."""
+    if not sources:
         return {}
     plan = compile_suite(suite, settings.today)
-    golden = plan.golden(trace for source in baseline for trace in read_source(source, BadLines(source, skip=False)))
-    if not golden:
-        raise UsageError(Problem("no trace of the baseline belongs to a scenario of the suite", suite.file))
-    return golden
+    return plan.golden(trace for source in sources for trace in read_source(source, BadLines(source, skip=False)))
 
 
 @contextlib.contextmanager
@@ -125,21 +190,26 @@ def count_part(
     def part_ends(lines: int) -> None:
         tally.parts.append(PartRead(source.name, part.start, lines))
 
+    reserve = Reserve()
     if part.size > _MUCH:
         keep_freed_memory()
     with rare_collections():
         for number, trace in enumerate(read_source(source, bad, span, part_ends)):
             take(trace)
+            reserve.keep(trace)
             if number % _STRIDE == 0:
                 progress(part, trace.origin.offset - part.start)
     tally.bad_lines += bad.count
 
 
-def _report(suite: Suite, tally: Tally, settings: Settings, started: int) -> Report:
+def conclude_run(
+    suite: Suite, tally: Tally, settings: Settings, started: int, baseline: Baseline | None = None
+) -> Report:
+    """The report on what was counted; no trace at all is a mistake."""
     if not tally.read:
         lines = f": all {tally.bad_lines} lines of the input are bad" if tally.bad_lines else ""
         raise TraceError(Problem(f"no trace found{lines}, so there is nothing to judge"))
-    report = conclude(suite, tally, settings, lines_of(tally.spots(), tally.part_lines()))
+    report = conclude(suite, tally, settings, lines_of(tally.spots(), tally.part_lines()), baseline)
     return replace(report, duration_ms=round((perf_counter_ns() - started) / 1e6, 3))
 
 

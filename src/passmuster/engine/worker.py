@@ -26,7 +26,12 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     sys.path[:] = setup.search_path
     settings = setup.settings
     suite = load_suite(setup.suite, root=setup.root, plugins=setup.plugins, documents=setup.documents)
-    plan = compile_suite(select(suite, settings.only, settings.tags), settings.today, setup.golden)
+    plan = compile_suite(
+        select(suite, settings.only, settings.tags),
+        settings.today,
+        setup.golden,
+        judges_only_warn=settings.uncalibrated is not None,
+    )
     tally = plan.tally()
     with hearing(plan, tally, settings) as take:
         while isinstance(order := receive_order(orders), Judge):

@@ -6,6 +6,7 @@ what a judge sees, and with it the cache key, does not depend on the questions b
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -94,6 +95,10 @@ class Judges:
         if self._line is not None:
             self._line.close()
             self._line = None
+
+    def forget(self) -> None:
+        """From now on everything is asked anew. What was spent stays spent."""
+        self._votes.clear()
 
     def ask(self, questions: Sequence[Question]) -> list[Verdict | JudgeFailure | None]:
         """A verdict for each question, in order; the failure where there is none; `None` when judges are off.
@@ -214,16 +219,32 @@ def _asks(question: Question, config: JudgeConfig, redactor: Redactor) -> list[_
 
 def _hidden(question: Question, redactor: Redactor) -> Question:
     """The question with its secrets hidden. Nothing is cut: a judge must see the whole answer."""
-    hide = redactor.hide
+    named = redactor.names_arguments
+    words = [_argument_words(told, redactor) if named else [] for told in question.evidence]
+    # What is hidden in one place must not come back in another; short words could be anything.
+    telling = [word for own in words for word in own if len(word) > 5]
+
+    def hide(text: str, own: Sequence[str] = ()) -> str:
+        return redactor.hide(text, [*telling, *own])
+
     return Question(
         kind=question.kind,
         rule=hide(question.rule),
         query=None if question.query is None else hide(question.query),
         answer=hide(question.answer),
-        evidence=tuple(hide(result) for result in question.evidence),
+        evidence=tuple(hide(told, own) for told, own in zip(question.evidence, words, strict=True)),
         context=None if question.context is None else hide(question.context),
         examples=tuple(Example(hide(shown.answer), shown.score, hide(shown.reason)) for shown in question.examples),
     )
+
+
+def _argument_words(told: str, redactor: Redactor) -> list[str]:
+    """What the suite hides of the call that one piece of evidence tells of."""
+    try:
+        call = json.loads(told)
+    except (ValueError, RecursionError):
+        return []
+    return redactor.words_at(str(call.get("tool")), call.get("arguments")) if isinstance(call, dict) else []
 
 
 class _Store:

@@ -83,6 +83,9 @@ class JudgeConfig(Struct, frozen=True, kw_only=True):
     max_cost_usd: float | None = None
     ensemble: tuple[Member, ...] = ()
     cache: str | None = None
+    require_calibration: bool = False
+    """Without a valid calibration, judges can only warn."""
+    calibration: str | None = None
 
     def __post_init__(self) -> None:
         problems = [*_bounds(self), *_member_bounds(self.members)]
@@ -135,6 +138,8 @@ _CONFIG_TYPES: dict[str, Any] = {
     "concurrency": int,
     "max_cost_usd": float | None,
     "cache": str | None,
+    "require_calibration": bool,
+    "calibration": str | None,
 }
 _EXPECTED = {
     "provider": "expected anthropic or openai (which also speaks to any OpenAI-compatible base_url)",
@@ -153,6 +158,8 @@ _EXPECTED = {
     "concurrency": "expected a whole number from 1 to 256",
     "max_cost_usd": "expected an amount in dollars above 0",
     "cache": "expected the path of a file",
+    "require_calibration": "expected true or false",
+    "calibration": "expected the path of a file",
     "ensemble": "expected a whole number from 2 to 15, or a list of at least two members",
 }
 
@@ -232,6 +239,7 @@ def _bounds(config: JudgeConfig) -> list[str]:
         "max_cost_usd": config.max_cost_usd is None or 0 < config.max_cost_usd < math.inf,
         "ensemble": len(config.ensemble) != 1,
         "cache": config.cache != "",
+        "calibration": config.calibration != "",
     }
     return _broken(config, holds)
 

@@ -10,7 +10,7 @@ from passmuster.reports.cases import Case, Ending, cases
 from passmuster.reports.closing import closing_sentence
 from passmuster.reports.scenario_text import scenario_lines
 from passmuster.reports.text import gate_lines, one_line, place, plural, violation_lines
-from passmuster.scoring.report import Report, TestReport
+from passmuster.scoring.report import Behaviors, Report, TestReport
 
 __all__ = ["show", "write"]
 
@@ -88,6 +88,7 @@ def _lines(report: Report) -> Iterator[Line]:
     for case in all_cases:
         if not case.test and not case.scenario:
             yield from _gate(case)
+    yield from _metrics(report)
     yield "", ""
     style = "bold green" if report.verdict == "pass" else "bold yellow" if report.verdict == "warn" else "bold red"
     yield closing_sentence(report, all_cases), style
@@ -158,8 +159,9 @@ def _scenarios(scenarios: list[Case]) -> Iterator[Line]:
         category = f" ({one_line(scenario.category)})" if scenario.category else ""
         yield f"{'❌ MISSING' if missing else head}: scenario {one_line(scenario.id)}{category}", style
         yield "", ""
-        # Where layers were looked at, each of their checks says its own reason below.
-        reason = [f"Reason: {one_line(case.message)}"] if case.message and not scenario.layers else []
+        # Where layers and behaviors were looked at, each of them says its own reason below.
+        told = scenario.layers or scenario.behaviors != Behaviors()
+        reason = [f"Reason: {one_line(case.message)}"] if case.message and not told else []
         if case.line and case.line.tolerated_by:
             reason.append(f"Tolerated by: {one_line(case.line.tolerated_by)}")
         yield from _indented([*reason, *scenario_lines(scenario)])
@@ -176,6 +178,31 @@ def _gate(case: Case) -> Iterator[Line]:
     if case.ending == "pass":
         return
     yield from _indented(gate_lines(line))
+
+
+def _metrics(report: Report) -> Iterator[Line]:
+    """Each metric with its interval and what it is over; a weighted one only where weights make a difference."""
+    shown = {
+        name: metric
+        for name, metric in report.metrics.items()
+        if metric != report.metrics.get(name.removeprefix("weighted_")) or not name.startswith("weighted_")
+    }
+    if not shown:
+        return
+    from passmuster.scoring.metric_words import number, written  # late, for suites of tests alone have none
+
+    rows = []
+    for name, metric in shown.items():
+        value = "no value" if metric.value is None else written(name, metric.value)
+        interval = " to ".join(number(name, end) for end in metric.ci95) if metric.ci95 else ""
+        known = f" of {metric.total}" if metric.total is not None else ""
+        rows.append((one_line(name), value, interval, f"{metric.n}{known}"))
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    yield "", ""
+    yield "Metrics, their 95 % intervals, and what they are over", ""
+    for row in rows:
+        name, value, interval, over = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"{_INDENT}{name}  {value}  {interval}  n {over}".rstrip(), ""
 
 
 def _indented(lines: Iterator[str] | list[str]) -> Iterator[Line]:

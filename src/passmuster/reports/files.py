@@ -12,7 +12,7 @@ from passmuster.problems import Problem, UsageError
 __all__ = ["check_writable", "write_whole"]
 
 
-def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False) -> None:
+def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False, what: str = "report") -> None:
     """Write a file so that nobody ever sees half of it; what was there stays if anything goes wrong."""
     # Following links keeps a link a link: the file it points at is replaced.
     target = Path(os.path.realpath(path))
@@ -24,10 +24,10 @@ def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False) ->
             target.parent.mkdir(parents=True, exist_ok=True)
         _replace(target, data)
     except OSError as problem:
-        raise UsageError(Problem(f"cannot write this report: {_reason(problem)}", str(path))) from problem
+        raise UsageError(Problem(f"cannot write this {what}: {_reason(problem)}", str(path))) from problem
 
 
-def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False) -> None:
+def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False, what: str = "report") -> None:
     """Refuse paths that cannot be written, all in one go, before a run has spent time on judging."""
     problems: list[Problem] = []
     taken: set[str] = set()
@@ -39,7 +39,7 @@ def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False) -
             problems.append(Problem("two reports would be written to this file", str(path)))
         taken.add(target)
         if reason := _obstacle(Path(target), make_folders):
-            problems.append(Problem(f"cannot write this report: {reason}", str(path)))
+            problems.append(Problem(f"cannot write this {what}: {reason}", str(path)))
     if problems:
         raise UsageError(problems)
 

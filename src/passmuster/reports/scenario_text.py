@@ -24,6 +24,14 @@ def scenario_lines(scenario: ScenarioReport) -> list[str]:
         ("Undecided", scenario.behaviors.undecided),
     ):
         lines += [f"{label}: {one_line(name)}" for name in names]
+    lines += [f"Said: {one_line(reason)}" for reason in scenario.reasons]
+    if scenario.runs > 1 and scenario.pass_rate is not None:
+        passed = sum(attempt.status in ("pass", "warn") for attempt in scenario.attempts)
+        shown = f"{passed} of" if len(scenario.attempts) == scenario.runs else f"{scenario.pass_rate * 100:.3g}% of"
+        lines.append(f"Runs: {shown} {scenario.runs} passed")
+    for flip in scenario.flips or ():
+        pair = f"{one_line(flip.passed)} passed, {one_line(flip.failed)} did not"
+        lines.append(f"Flipped: {pair}; the {flip.blame}: {one_line(flip.message)}")
     for attempt in scenario.attempts:
         if attempt.status != "pass" and attempt.message:
             lines.append(f"Trace {one_line(attempt.trace_id)}: {attempt.status}, {one_line(attempt.message)}")

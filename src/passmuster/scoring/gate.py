@@ -15,7 +15,7 @@ from passmuster.scoring.tally import Tally
 from passmuster.scoring.tolerance import Tolerance, tolerated_by
 from passmuster.suite.model import Suite
 
-__all__ = ["exit_code_of", "gate_lines"]
+__all__ = ["exit_code_of", "gate_lines", "words_of"]
 
 
 def gate_lines(
@@ -33,11 +33,15 @@ def gate_lines(
         *(_idle_rule_lines(suite, tests) if settings.strict else ()),
         *(line for tried, report in scenarios for line in _scenario_lines(suite, tried, report, known)),
         *about_suite,
+        *_calibration_line(suite, settings),
         *([] if settings.partial else _input_lines(suite, tally, settings)),
     ]
     if settings.strict:
         gate = [_tightened(line) for line in gate]
-    return [*gate, *_judge_lines(suite, [tried for tried, _ in scenarios])]
+    judges = list(_judge_lines(suite, [tried for tried, _ in scenarios]))
+    if settings.strict and settings.judge == "off":  # an earlier failure spared no judge that would have been asked
+        judges = [_tightened(line) for line in judges]
+    return [*gate, *judges]
 
 
 def exit_code_of(gate: list[GateLine]) -> int:
@@ -110,10 +114,12 @@ def _scenario_lines(
     status: Literal["pass", "fail", "error"] = "pass"
     level: Literal["blocking", "warning"] = "blocking"
     tolerated = None
-    message = _words(report)
+    message = words_of(report)
     if report.status in ("missing", "fail", "error"):
         status = "error" if report.status == "error" else "fail"
-        tolerated = tolerated_by(suite, tried, report, known)
+        tolerated = tolerated_by(tried, report, known)
+        if tolerated is None and tried.tally.open_ways and tolerated_by(tried, report, known, left_open=False):
+            status = "error"  # how it failed for certain is tolerated; what else a judge left open is not
     elif report.status in ("warn", "skip"):
         status, level = "fail", "warning"
     place = {"file": suite.file, "line": report.line}
@@ -129,9 +135,13 @@ def _scenario_lines(
         file=suite.file,
         line=report.line,
     )
-    if any(listed.id == report.id for listed in suite.required):
-        yield _required_line(suite, report, message)
+    if tried.required_at is not None:
+        yield _required_line(suite, tried.required_at, report, message)
     tally = tried.tally
+    if tally.warned and tolerated:  # a failure that is tolerated does not excuse what warns besides
+        reasons = _why(report, "warn") or "not on the run shown"
+        message = f"checks warned on {tally.warned} of {_many(report.runs, 'run')}: {reasons}"
+        yield GateLine("scenario", report.id, "warning", "fail", message, actual="warn", expected="pass", **place)  # type: ignore[arg-type]
     if tally.skipped and report.status != "skip":
         reasons = _why(report, "skip") or "not on the run shown"
         message = f"checks were skipped on {tally.skipped} of {_many(report.runs, 'run')}: {reasons}"
@@ -156,7 +166,7 @@ def _scenario_lines(
         )
 
 
-def _required_line(suite: Suite, report: ScenarioReport, message: str) -> GateLine:
+def _required_line(suite: Suite, required_at: int, report: ScenarioReport, message: str) -> GateLine:
     """A required scenario has to pass; one that could not be judged has not."""
     status: Literal["pass", "fail", "error"] = "pass" if report.status in ("pass", "warn") else "fail"
     return GateLine(
@@ -168,11 +178,11 @@ def _required_line(suite: Suite, report: ScenarioReport, message: str) -> GateLi
         actual=report.status,
         expected="pass",
         file=suite.file,
-        line=next(listed.line for listed in suite.required if listed.id == report.id),
+        line=required_at,
     )
 
 
-def _words(report: ScenarioReport) -> str:
+def words_of(report: ScenarioReport) -> str:
     """Why a scenario ended as it did."""
     match report.status:
         case "missing":
@@ -204,6 +214,16 @@ def _judge_lines(suite: Suite, scenarios: Sequence[Tried]) -> Iterator[GateLine]
         yield GateLine("judge", "not_asked", "warning", "fail", message, actual=spared)
 
 
+def _calibration_line(suite: Suite, settings: Settings) -> Iterator[GateLine]:
+    """That judges can only warn, and why; an ordinary warning, so that `--strict` blocks."""
+    if settings.uncalibrated is None or suite.judging is None:
+        return
+    remedy = f"run `passmuster judge audit {suite.file} --labels FILE`"
+    message = f"judges can only warn: {settings.uncalibrated}; {remedy}"
+    line = suite.judging.lines.get("require_calibration")
+    yield GateLine("judge", "calibration", "warning", "fail", message, file=suite.file, line=line)
+
+
 def _why(report: ScenarioReport, status: str) -> str:
     """The checks of the run shown that ended so, each with its reason; a check that broke is a failure too."""
     wanted = (status, "error") if status == "fail" else (status,)
@@ -220,7 +240,7 @@ def _why(report: ScenarioReport, status: str) -> str:
         "skip": (("undecided", behaviors.undecided),),
     }
     told += [f"{words}: {', '.join(names)}" for words, names in lists.get(status, ()) if names]
-    if told and status in ("fail", "error"):
+    if status in ("fail", "error"):
         told += report.reasons
     return "; ".join(told)
 

@@ -57,7 +57,7 @@ class GateLine(Struct, frozen=True):
     file: str | None = None
     line: int | None = None
     values: dict[str, Any] | None = None
-    """What each formula of a composite came to."""
+    """What each formula of a composite came to, or a metric before and after next to a baseline."""
 
 
 class Metric(Struct, frozen=True):

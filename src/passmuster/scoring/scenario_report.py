@@ -27,7 +27,7 @@ def scenario_report(suite: Suite, tried: Tried, lines: Mapping[Spot, int]) -> Sc
     passed, _, counted = tried.runs()
     shown = tally.shown
     names = {run.spot: run.trace_id or place_of(run.spot, lines) or "" for run in tally.kept}
-    at_k = _at_k(passed, counted) if tally.runs > 1 else (None, None)
+    at_k = _at_k(passed, counted) if tally.runs > 1 and counted else (None, None)
     return ScenarioReport(
         id=scenario.id,
         category=scenario.category,
@@ -70,7 +70,7 @@ def _status(tally: ScenarioTally, policy: RepeatPolicy) -> Status:
         return "error"
     if not at_worst:
         return "fail"
-    return "warn" if statuses.get("warn", 0) else "pass"
+    return "warn" if tally.warned else "pass"
 
 
 def _enough(passed: int, counted: int, policy: RepeatPolicy) -> bool:
@@ -120,7 +120,7 @@ def _flips(runs: list[Run], names: Mapping[Spot, str], judged: bool) -> Iterator
     for run in runs:
         if run.status not in ("fail", "error"):
             continue
-        twin = prints.get(run.print) if judged else None
+        twin = prints.get(run.print) if judged and run.message is None else None
         if run.status == "error":
             flip = Flip("infrastructure", names[passed[0].spot], names[run.spot], _broke(run))
         elif twin is not None:

@@ -15,9 +15,9 @@ from passmuster.checks.outcome import Status, worst
 from passmuster.scoring.bounds import bounded
 from passmuster.scoring.report import Behaviors
 from passmuster.scoring.stats import Sum, count
-from passmuster.traces import totals
 from passmuster.traces.locate import Spot, spot_of_trace
 from passmuster.traces.model import Trace
+from passmuster.traces.totals import Used
 
 if TYPE_CHECKING:
     from passmuster.checks.behavior import BehaviorsSeen
@@ -84,13 +84,12 @@ class Figures(Struct):
     tools: dict[str, int] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
 
-    def add(self, trace: Trace) -> None:
+    def add(self, trace: Trace, used: Used) -> None:
         self.traces += 1
-        duration = totals.duration_ms(trace)
-        if duration is not None:
-            self.durations += struct.pack("<d", duration)
-        self.tokens.add(totals.tokens(trace))
-        self.cost.add(totals.cost_usd(trace))
+        if used.duration_ms is not None:
+            self.durations += struct.pack("<d", used.duration_ms)
+        self.tokens.add(used.tokens)
+        self.cost.add(used.cost_usd)
         for call in trace.tool_calls:
             if call.tool in self.tools:
                 self.tools[call.tool] += 1
@@ -121,6 +120,8 @@ class ScenarioTally(Struct):
     """Correctness by run; `error` where an outside part failed."""
     ways: set[Way] = field(default_factory=set)
     """In which ways runs failed."""
+    open_ways: set[Way] = field(default_factory=set)
+    """In which other ways runs that failed may have, where a judge had no verdict."""
     scored: int = 0
     """Runs on which behaviors were decided."""
     score: Sum = field(default_factory=Sum)
@@ -132,6 +133,8 @@ class ScenarioTally(Struct):
     tokens: Figure = field(default_factory=Figure)
     quality: Sum = field(default_factory=Sum)
     """Over the runs with known tokens."""
+    warned: int = 0
+    """Runs on which some check warned, those that failed besides among them: the failure may be tolerated."""
     skipped: int = 0
     """Runs on which some check could not be decided."""
     spared: int = 0
@@ -145,7 +148,11 @@ class ScenarioTally(Struct):
     """The worst run, the first of several."""
 
     def add(
-        self, trace: Trace, seen: ScenarioSeen | None, explain: Callable[[], dict[str, LayerReport]] | None
+        self,
+        trace: Trace,
+        used: Used,
+        seen: ScenarioSeen | None,
+        explain: Callable[[], dict[str, LayerReport]] | None,
     ) -> None:
         fault = trace.error
         infra = fault is not None and fault.kind == "infra"
@@ -156,15 +163,16 @@ class ScenarioTally(Struct):
         self.statuses[status] = self.statuses.get(status, 0) + 1
         score = self._add_seen(seen, infra) if seen else None
         if status in ("fail", "error"):
-            self.ways.update(seen.ways if seen and not infra else ())
+            self._add_ways(seen, status, infra)
             if fault is not None:
                 self.ways.add("infra" if infra else "agent")
-        tokens = totals.tokens(trace)
-        self.tokens.add(tokens)
-        if tokens is not None:
+        if fault is None and seen is not None and status != "pass":
+            self.warned += seen.warned
+        self.tokens.add(used.tokens)
+        if used.tokens is not None:
             self.quality.add(score if score is not None else float(status in ("pass", "warn")))
-        self.duration.add(totals.duration_ms(trace))
-        self.cost.add(totals.cost_usd(trace))
+        self.duration.add(used.duration_ms)
+        self.cost.add(used.cost_usd)
         spot = spot_of_trace(trace)
         if explain is not None and seen is not None and _is_worse(status, spot, self.shown):
             self.shown = _shown(status, spot, explain(), seen.behaviors)
@@ -172,6 +180,16 @@ class ScenarioTally(Struct):
         self.kept.append(Run(spot, bounded(trace.trace_id), status, score, message, _print(trace), infra))
         if len(self.kept) >= 2 * RUNS:
             self.cut()
+
+    def _add_ways(self, seen: ScenarioSeen | None, status: Status, infra: bool) -> None:
+        if seen is None:
+            return
+        # What broke from the outside explains whatever is missing, but not that a forbidden tool was called.
+        self.ways.update(way for way in seen.ways if way == "forbidden_tools" or not infra)
+        if status == "fail" and (seen.judged or seen.behaviors):
+            from passmuster.checks.scenario import open_ways
+
+            self.open_ways.update(open_ways(seen.judged, seen.behaviors))
 
     def _add_seen(self, seen: ScenarioSeen, infra: bool) -> float | None:
         """Count what the checks said; the score of a run on which behaviors were decided."""
@@ -210,6 +228,8 @@ class ScenarioTally(Struct):
         for quadrant, number in other.labels.items():
             self.labels[quadrant] = self.labels.get(quadrant, 0) + number
         self.ways |= other.ways
+        self.open_ways |= other.open_ways
+        self.warned += other.warned
         self.scored += other.scored
         for sum_, more in (
             (self.score, other.score),

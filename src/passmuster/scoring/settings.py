@@ -22,6 +22,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     judge: Literal["live", "cached", "off"] = "live"
     """Whether judges are asked, only remembered, or left out."""
     agent_version: str | None = None
+    uncalibrated: str | None = None
+    """Why judges can only warn, where the suite wants them calibrated and they are not."""
 
     @property
     def partial(self) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from passmuster.problems import Problem, SuiteError, UsageError
+from passmuster.scoring.metric_words import written
 from passmuster.scoring.report import GateLine
 from passmuster.scoring.settings import Settings
 from passmuster.scoring.suite_metrics import Measured, Tried, rate
@@ -20,7 +21,7 @@ from passmuster.suite.gate_model import Bound, Progressive
 from passmuster.suite.metric_names import METRICS
 from passmuster.suite.model import Suite
 
-__all__ = ["Staged", "blocking_bounds", "named_metrics", "stages_of", "suite_lines", "written"]
+__all__ = ["Staged", "blocking_bounds", "named_metrics", "stages_of", "suite_lines"]
 
 Level = Literal["blocking", "warning"]
 Kind = Literal["threshold", "criteria"]
@@ -196,16 +197,6 @@ def _more(found: Measured, bound: Bound, interval: tuple[float, float] | None) -
     return f"; about {more} more scenario{'' if more == 1 else 's'}, or more repeats, would settle it"
 
 
-def written(name: str, value: float) -> str:
-    """A metric's value as people read it."""
-    known = METRICS.get(name)
-    if known is None or known.rate:
-        return f"{round(value * 100, 2):g}%"
-    if name == "token_efficiency":
-        return f"{value * 1000:.4g} per 1,000 tokens"
-    return f"{value:.6g} {known.unit}".rstrip()
-
-
 def _progressive_line(
     suite: Suite, progressive: Progressive, stage: Bound | None, measured: Mapping[str, Measured]
 ) -> GateLine:
@@ -257,13 +248,14 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
         f"{name} = {'no value' if value is None else f'{value:.6g}'}" for name, value in found.items() if name != "pass"
     )
     status: Literal["pass", "fail", "error"] = "pass" if verdict is True else "fail"
-    message = f"{formula.text} is {'true' if verdict else 'false'}{'; ' + shown if shown else ''}"
-    if verdict is None:
+    truth = "without a value" if verdict is None else "true" if verdict else "false"
+    message = f"{formula.text} is {truth}{'; ' + shown if shown else ''}"
+    if (verdict is True) != (if_well is True):
+        status, message = "error", f"{message}; what an outside part left open would change it"
+    elif verdict is None:
         missing = [name for name in named_in(suite) if measured.get(name, _NOTHING).value is None]
         reasons = "; ".join(f"{name}: {measured.get(name, _NOTHING).why}" for name in missing)
         message = f"{formula.text} has no value{'; ' + reasons if reasons else ': it divides by zero'}"
-    elif verdict != if_well:
-        status, message = "error", f"{message}; what an outside part left open would change it"
     return GateLine(
         "composite",
         "pass",

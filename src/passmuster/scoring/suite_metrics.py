@@ -7,6 +7,7 @@ its interval; a rate also knows what it would be had every outside part that fai
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from passmuster.scoring.scenario_tally import Figures, ScenarioTally
 from passmuster.scoring.tally import Tally
 from passmuster.suite.model import Scenario, Suite
 
-__all__ = ["Measured", "Tried", "measure", "tried", "weight_of"]
+__all__ = ["Measured", "Tried", "latency_budget", "measure", "tried", "weight_of"]
 
 Interval = tuple[float, float]
 IntervalAt = Callable[[float], Interval | None]
@@ -58,6 +59,9 @@ class Tried(Struct, frozen=True):
     scenario: Scenario
     tally: ScenarioTally
     weight: float
+    optional: bool = False
+    required_at: int | None = None
+    """The line that requires it."""
 
     def runs(self) -> tuple[int, int, int]:
         """How many runs passed, how many an outside part broke, and how many count. One that never ran failed once."""
@@ -85,7 +89,12 @@ def weight_of(scenario: Scenario, suite: Suite) -> float:
 
 def tried(suite: Suite, chosen: Sequence[Scenario], tally: Tally) -> list[Tried]:
     """Every chosen scenario with its runs."""
-    return [Tried(scenario, tally.scenarios[scenario.id], weight_of(scenario, suite)) for scenario in chosen]
+    optional = {listed.id for listed in suite.optional}
+    required = {listed.id: listed.line for listed in suite.required}
+    return [
+        Tried(one, tally.scenarios[one.id], weight_of(one, suite), one.id in optional, required.get(one.id))
+        for one in chosen
+    ]
 
 
 def measure(suite: Suite, scenarios: Sequence[Tried], tally: Tally) -> dict[str, Measured]:
@@ -132,9 +141,7 @@ def _rate(runs: Sequence[tuple[int, int, int]], weights: list[float] | None, wha
 
 
 def _mean(weighted: Sequence[tuple[float, float]]) -> float:
-    from math import fsum
-
-    return fsum(value * weight for value, weight in weighted) / fsum(weight for _, weight in weighted)
+    return math.fsum(value * weight for value, weight in weighted) / math.fsum(weight for _, weight in weighted)
 
 
 def _accuracy(scenarios: Sequence[Tried]) -> Measured:
@@ -191,9 +198,7 @@ def _label_metric(name: str, as_found: list[_Triple], at_best: list[_Triple]) ->
     def interval(confidence: float) -> Interval | None:
         if name != "f1" and all(a in (0.0, b) and b == 1.0 for a, b in counted):
             return rate_interval([(int(a), 1) for a, _ in counted], None, confidence)
-        from passmuster.scoring.resampling import ratio_interval
-
-        return ratio_interval(parts, confidence)
+        return _of_ratio(parts)(confidence)
 
     return Measured(
         value=sum(a for a, _ in parts) / whole,
@@ -233,7 +238,29 @@ def _bootstrapped(weighted: list[tuple[float, float]]) -> IntervalAt:
 
         return mean_interval([value for value, _ in weighted], [weight for _, weight in weighted], confidence)
 
-    return interval
+    return _within_doubles(interval)
+
+
+def _of_ratio(parts: Sequence[tuple[float, float]]) -> IntervalAt:
+    def interval(confidence: float) -> Interval | None:
+        from passmuster.scoring.resampling import ratio_interval
+
+        return ratio_interval(parts, confidence)
+
+    return _within_doubles(interval)
+
+
+def _within_doubles(interval: IntervalAt) -> IntervalAt:
+    """The interval, none where it takes sums that no double can hold: traces may state anything."""
+
+    def guarded(confidence: float) -> Interval | None:
+        try:
+            found = interval(confidence)
+        except (OverflowError, ZeroDivisionError, ValueError):
+            return None
+        return found if found and all(map(math.isfinite, found)) else None
+
+    return guarded
 
 
 def _figures(figures: Figures, scenarios: Sequence[Tried]) -> dict[str, Measured]:
@@ -274,6 +301,8 @@ def _partly(known: int, total: int) -> tuple[int | None, int | None]:
 def _whole(known: int, traces: int, what: str, value: float | None) -> Measured:
     """A figure that has a value only if every trace tells it."""
     if traces and known == traces:
+        if value is not None and math.isinf(_as_float(value)):
+            return Measured(value=None, n=traces, why=f"the sum of their {what} is beyond any number")
         return Measured(value=value, n=traces)
     why = f"{traces - known} of {traces} traces do not tell their {what}" if traces else "there is no trace"
     return Measured(value=None, n=known, why=why, known=known, total=traces)
@@ -283,25 +312,26 @@ def _token_efficiency(scenarios: Sequence[Tried]) -> Measured:
     """Σ quality / Σ tokens over the runs that tell their tokens."""
     telling = [one.tally for one in scenarios if one.tally.tokens.known]
     runs, known = sum(one.tally.runs for one in scenarios), sum(tally.tokens.known for tally in telling)
-    parts = [(float(tally.quality.value()), float(tally.tokens.total.value())) for tally in telling]
+    parts = [(float(tally.quality.value()), _as_float(tally.tokens.total.value())) for tally in telling]
     tokens = sum(b for _, b in parts)
-    if not tokens:
-        why = "no run of a scenario tells its tokens" if not telling else "no tokens were used"
-        return Measured(value=None, n=0, why=why)
-
-    def interval(confidence: float) -> Interval | None:
-        from passmuster.scoring.resampling import ratio_interval
-
-        return ratio_interval(parts, confidence)
-
+    if not tokens or math.isinf(tokens):
+        used = "no tokens were used" if not tokens else "the sum of their tokens is beyond any number"
+        return Measured(value=None, n=0, why=used if telling else "no run of a scenario tells its tokens")
     partly = _partly(known, runs)
-    return Measured(
-        value=sum(a for a, _ in parts) / tokens, n=known, interval=interval, known=partly[0], total=partly[1]
-    )
+    value = math.fsum(a for a, _ in parts) / tokens
+    return Measured(value=value, n=known, interval=_of_ratio(parts), known=partly[0], total=partly[1])
+
+
+def _as_float(number: float) -> float:
+    """The number, infinite where it is a whole one that no double can hold."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _normalized_latency(suite: Suite, p95: Measured) -> Measured:
-    budget = _latency_budget(suite)
+    budget = latency_budget(suite)
     if budget is None:
         return Measured(value=None, n=p95.n, why="there is no latency budget")
     if p95.value is None:
@@ -309,12 +339,12 @@ def _normalized_latency(suite: Suite, p95: Measured) -> Measured:
     return Measured(value=min(1.0, p95.value / budget), n=p95.n, known=p95.known, total=p95.total)
 
 
-def _latency_budget(suite: Suite) -> float | None:
-    """What is stated, else the first upper bound on the 95th percentile."""
+def latency_budget(suite: Suite) -> float | None:
+    """What is stated, else the lowest upper bound on the 95th percentile, so that one more bound never widens it."""
     thresholds = suite.thresholds
     bounds = (*thresholds.blocking, *thresholds.warning, *(one.bound for one in thresholds.risk))
     stated = [bound.value for bound in bounds if bound.metric == "latency_p95" and bound.operator in ("<", "<=", "=")]
-    return suite.latency_budget_ms or next(iter(stated), None)
+    return suite.latency_budget_ms or min(stated, default=None)
 
 
 def _weighted_score(suite: Suite, found: dict[str, Measured]) -> Measured:

@@ -20,6 +20,7 @@ from passmuster.scoring.scenario_tally import Figures, ScenarioTally
 from passmuster.scoring.stats import Stat, Sum, add_stats, count, merge_stats
 from passmuster.traces.locate import PartLines, Spot, spot_of_call, spot_of_trace
 from passmuster.traces.model import Trace
+from passmuster.traces.totals import used
 
 __all__ = [
     "KEPT",
@@ -253,10 +254,11 @@ class Tally(Struct):
             for waiver in waivers:
                 self.waivers_used[waiver] += 1
         if self.figures is not None:
-            self.figures.add(trace)
-        if evaluation.scenario is not None:
-            self.scenarios[evaluation.scenario].add(trace, evaluation.seen, evaluation.explain)
-            return
+            spent = used(trace)
+            self.figures.add(trace, spent)
+            if evaluation.scenario is not None:
+                self.scenarios[evaluation.scenario].add(trace, spent, evaluation.seen, evaluation.explain)
+                return
         self.unmatched += bool(self.scenarios)
         self.stray_faults += trace.error is not None
         if evaluation.unknown_scenario is not None:

@@ -48,13 +48,17 @@ def tolerances(suite: Suite, blocking: Sequence[tuple[str, Bound]]) -> list[Tole
     return found
 
 
-def tolerated_by(suite: Suite, tried: Tried, report: ScenarioReport, known: Sequence[Tolerance]) -> str | None:
-    """What tolerates that a scenario failed, or that an outside part kept it from being judged."""
-    scenario = tried.scenario
-    if any(listed.id == scenario.id for listed in suite.optional):
+def tolerated_by(
+    tried: Tried, report: ScenarioReport, known: Sequence[Tolerance], *, left_open: bool = True
+) -> str | None:
+    """What tolerates that a scenario failed, or that an outside part kept it from being judged; with `left_open`, also
+    that it may have failed in further ways of which a judge said nothing."""
+    if tried.optional:
         return "optional_scenarios"
-    ways = set(tried.tally.ways) if report.status != "missing" else {"missing"}
-    if any(listed.id == scenario.id for listed in suite.required) or "forbidden_tools" in ways:
+    ways: set[str] = {*tried.tally.ways, *(tried.tally.open_ways if left_open else ())}
+    if report.status == "missing":
+        ways = {"missing"}
+    if tried.required_at is not None or "forbidden_tools" in ways:
         return None
     fitting = [one for one in known if one.contains(tried)]
     names: list[str] = []

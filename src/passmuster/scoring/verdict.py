@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
@@ -22,17 +22,26 @@ from passmuster.scoring.tolerance import Tolerance, tolerances
 from passmuster.suite.model import Suite, Test
 from passmuster.traces.locate import Spot
 
+if TYPE_CHECKING:
+    from passmuster.scoring.baseline import Baseline
+
 __all__ = ["Settings", "conclude"]
 
 
-def conclude(suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot, int]) -> Report:
-    """The verdict of a suite, from everything that was counted."""
+def conclude(
+    suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot, int], baseline: Baseline | None = None
+) -> Report:
+    """The verdict of a suite, from everything that was counted, and from what was recorded before."""
     tests = [_test_report(suite, test, counted, lines) for test, counted in zip(suite.tests, tally.tests, strict=True)]
     _refuse_idle_tags(suite, tests)
     chosen = tried(suite, [scenario for scenario in suite.scenarios if scenario.selected], tally)
     scenarios = [scenario_report(suite, one, lines) for one in chosen]
     measured = _measured(suite, chosen, tally)
     about_suite, known = _about_suite(suite, chosen, measured, tally, settings)
+    if baseline is not None and not settings.partial:
+        from passmuster.scoring.baseline_gate import baseline_lines
+
+        about_suite += baseline_lines(suite, baseline, chosen, scenarios, tests, measured)
     gate = gate_lines(suite, tests, list(zip(chosen, scenarios, strict=True)), about_suite, known, tally, settings)
     exit_code = exit_code_of(gate)
     warned = any(line.level == "warning" and line.status != "pass" for line in gate)
@@ -154,7 +163,7 @@ def _about_suite(
 def _metrics(suite: Suite, measured: dict[str, Measured]) -> dict[str, Metric]:
     """The metrics that have a value, and those without one that the suite speaks of."""
     named: list[str] = []
-    if suite.states_bounds:
+    if suite.states_bounds or suite.baseline is not None:
         from passmuster.scoring.suite_gate import named_metrics
 
         named = named_metrics(suite)

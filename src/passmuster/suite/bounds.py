@@ -17,7 +17,7 @@ from passmuster.suite.metric_names import MetricName
 from passmuster.suite.nodes import Mapping, Node, Scalar
 from passmuster.suite.reading import Reader
 
-__all__ = ["Bound", "fraction", "read_bound", "read_confidence", "read_share", "share"]
+__all__ = ["UNITS", "Bound", "fraction", "read_bound", "read_confidence", "read_share", "share"]
 
 _COMPARATORS: dict[str, Operator] = {
     ">=": ">=",
@@ -34,7 +34,7 @@ _WRITTEN = re.compile(
     r"(?P<dollar>\$?)\s*(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*(?P<unit>%|\$|[a-z]*)",
     re.IGNORECASE,
 )
-_UNITS: dict[str, dict[str, int]] = {
+UNITS: dict[str, dict[str, int]] = {
     "ms": {"ms": 1, "milliseconds": 1, "s": 1000, "seconds": 1000},
     "USD": {"usd": 1, "$": 1},
     "tokens": {"tokens": 1},
@@ -119,7 +119,7 @@ def _value(written: _Written, metric: MetricName) -> float:
     if unit == "%":
         raise _Mistake(f"'{metric.name}' is not a rate, so it has no percentage; write {_example(metric)}")
     if unit:
-        known = _UNITS[metric.unit]
+        known = UNITS[metric.unit]
         if unit.lower() not in known:
             raise _Mistake(f"the unit '{unit}' does not fit '{metric.name}'; write {_example(metric)}")
         number *= known[unit.lower()]

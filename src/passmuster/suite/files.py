@@ -63,6 +63,10 @@ class Places:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a place."""
+        return self._starts[line - 1] + column - 1
+
 
 def number(text: str) -> int | float:
     """The number that `text` spells; `ValueError`, worded for its author, where it cannot be kept."""

@@ -186,8 +186,8 @@ class Suite(Struct, frozen=True, kw_only=True):
 
     @property
     def may_ask(self) -> bool:
-        """Whether some scenario may need a judge."""
-        return any(scenario.may_ask for scenario in self.scenarios)
+        """Whether some scenario that is not left out may need a judge."""
+        return any(scenario.selected and scenario.may_ask for scenario in self.scenarios)
 
     @property
     def asks_figures(self) -> bool:

@@ -221,6 +221,11 @@ class Trace(Struct, frozen=True, dict=True, kw_only=True):
         return [step for step in self.steps if type(step) is ToolCall]
 
     @once
+    def model_calls(self) -> list[LlmCall]:
+        """The model calls in the recorded order."""
+        return [step for step in self.steps if type(step) is LlmCall]
+
+    @once
     def call_steps(self) -> list[int]:
         """For each tool call, its index among the steps."""
         return [index for index, step in enumerate(self.steps) if type(step) is ToolCall]

@@ -7,21 +7,31 @@ duration adds model and tool calls, taking the longest of calls made in parallel
 from __future__ import annotations
 
 from math import fsum
+from typing import NamedTuple
 
 from passmuster.traces.model import LlmCall, ToolCall, Trace
 
-__all__ = ["cost_usd", "duration_ms", "llm_calls", "tokens"]
+__all__ = ["Used", "cost_usd", "duration_ms", "llm_calls", "tokens", "used"]
 
 
-def _model_calls(trace: Trace) -> list[LlmCall]:
-    return [step for step in trace.steps if type(step) is LlmCall]
+class Used(NamedTuple):
+    """What one run used up, as far as it is known."""
+
+    tokens: int | None
+    cost_usd: float | None
+    duration_ms: float | None
+
+
+def used(trace: Trace) -> Used:
+    """All that a run used up."""
+    return Used(tokens(trace), cost_usd(trace), duration_ms(trace))
 
 
 def tokens(trace: Trace) -> int | None:
     """Tokens in and out of all model calls."""
     if trace.total_tokens is not None:
         return trace.total_tokens
-    calls = _model_calls(trace)
+    calls = trace.model_calls
     total = 0
     for call in calls:
         if call.tokens_in is None or call.tokens_out is None:
@@ -34,14 +44,14 @@ def llm_calls(trace: Trace) -> int | None:
     """The number of model calls."""
     if trace.total_llm_calls is not None:
         return trace.total_llm_calls
-    return len(_model_calls(trace)) or None
+    return len(trace.model_calls) or None
 
 
 def cost_usd(trace: Trace) -> float | None:
     """Dollars spent on model calls."""
     if trace.total_cost_usd is not None:
         return trace.total_cost_usd
-    costs = [call.cost_usd for call in _model_calls(trace)]
+    costs = [call.cost_usd for call in trace.model_calls]
     known = [cost for cost in costs if cost is not None]
     return fsum(known) if costs and len(known) == len(costs) else None
 
@@ -50,6 +60,16 @@ def duration_ms(trace: Trace) -> float | None:
     """Milliseconds from start to end."""
     if trace.total_duration_ms is not None:
         return trace.total_duration_ms
+    calls = trace.tool_calls
+    for call in calls:
+        if call.group is not None:
+            return _duration_of_groups(trace)
+    durations = [*(call.duration_ms for call in calls), *(call.duration_ms for call in trace.model_calls)]
+    known = [duration for duration in durations if duration is not None]
+    return fsum(known) if durations and len(known) == len(durations) else None
+
+
+def _duration_of_groups(trace: Trace) -> float | None:
     total: list[float] = []
     group: object = None
     place = -1

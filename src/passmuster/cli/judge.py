@@ -1,0 +1,172 @@
+"""`passmuster judge`: what there is to know about the judges of a suite."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import click
+import msgspec
+
+from passmuster.checks.question import Heard, Question
+from passmuster.cli.printing import print_document, print_lines, refuse
+from passmuster.cli.progress import Bar, progress_bar
+from passmuster.engine.auditing import Docket, docket_of
+from passmuster.engine.judging import judge_config
+from passmuster.engine.loading import load_suite
+from passmuster.judges.asking import Judges
+from passmuster.judges.audit import MOST_UNANSWERED, Audit, audit
+from passmuster.judges.calibration import calibration_of, calibration_path
+from passmuster.judges.config import JudgeConfig
+from passmuster.judges.labels import read_labels
+from passmuster.problems import InputError, Problem, SuiteError, UsageError
+from passmuster.redaction import Redactor
+from passmuster.reports.audit_text import audit_lines
+from passmuster.reports.files import check_writable, write_whole
+from passmuster.reports.json_report import encoded
+from passmuster.reports.text import one_line
+from passmuster.suite.discovery import display, find_suite
+from passmuster.suite.model import Suite
+from passmuster.traces.reading import BadLines, read_source
+from passmuster.traces.sources import Source, find_sources
+
+__all__ = ["audit_command", "command"]
+
+Mode = Literal["live", "cached"]
+
+
+@click.group("judge")
+def command() -> None:
+    """Find out how good the judges of a suite are."""
+
+
+@command.command("audit")
+@click.argument("suite", metavar="[SUITE]", required=False)
+@click.option("--labels", required=True, metavar="FILE", help="What people say: JSON lines, or a list in JSON or YAML.")
+@click.option("--traces", multiple=True, metavar="PATH", help="File, folder or glob (default: those of the suite).")
+@click.option("--repeats", type=click.IntRange(1, 100), default=3, metavar="N", help="Ask so often (default: 3).")
+@click.option("--canaries/--no-canaries", default=False, help="Also try to sway the judges (default: no).")
+@click.option("--judge", "mode", type=click.Choice(["live", "cached"]), default="live", help="Ask, or remember only.")
+@click.option("-o", "--output", metavar="FILE", help="Where to save the calibration.")
+@click.option(
+    "--valid-days", type=click.IntRange(1, 3650), default=90, metavar="N", help="Valid so long (default: 90)."
+)
+@click.option("--today", metavar="DATE", help="The day of the audit (default: today, UTC).")
+@click.option("--root", metavar="DIR", help="The folder that files have to lie in (default: git top level).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def audit_command(
+    suite: str | None,
+    labels: str,
+    traces: tuple[str, ...],
+    repeats: int,
+    canaries: bool,
+    mode: Mode,
+    output: str | None,
+    valid_days: int,
+    today: str | None,
+    root: str | None,
+    as_json: bool,
+) -> None:
+    """Compare judges with people, with checks, and with themselves.
+
+    SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
+    Exit codes: 0 the judges are usable, 1 they are not, 2 the input is wrong, 3 they could not be asked.
+    """
+    try:
+        day = _day(today)
+        loaded = load_suite(find_suite(suite, Path.cwd()), root=root)
+        config = _config(loaded)
+        sources = _sources(loaded, traces)
+        docket = _docket(loaded, sources, labels)
+        target = _target(config, loaded, output)
+        if target is not None:
+            check_writable([target])
+        with progress_bar(sources, as_json) as bar:
+            found = _ask(loaded, config, docket, mode, repeats, canaries, bar)
+        kept = calibration_of(loaded.file, config.members, found, day, valid_days)
+        heard = found.unanswered <= MOST_UNANSWERED * found.labels
+        document = msgspec.to_builtins(kept)
+        if heard and target is not None:
+            write_whole(target, encoded(document))
+        if as_json:
+            print_document(document)
+        else:
+            where = None if target is None else display(target, loaded.root)
+            print_lines(audit_lines(kept, docket.traces, repeats if mode == "live" else 1, where if heard else None))
+    except InputError as error:
+        refuse(error)
+    else:
+        if not heard:
+            click.echo(f"error: {one_line(_silence(found))}; nothing was saved", err=True)
+        sys.exit((0 if found.usable else 1) if heard else 3)
+
+
+def _day(text: str | None) -> datetime.date:
+    if text is None:
+        return datetime.datetime.now(datetime.UTC).date()
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(Problem(f"--today: expected a day such as 2026-01-31, found '{text}'")) from None
+
+
+def _config(suite: Suite) -> JudgeConfig:
+    config = judge_config(suite)
+    if config is None:
+        raise SuiteError(Problem("there is no judge to audit: the suite has no judge_config", suite.file))
+    if not suite.may_ask:
+        raise SuiteError(Problem("no scenario asks a judge anything, so there is nothing to audit", suite.file))
+    return config
+
+
+def _sources(suite: Suite, traces: tuple[str, ...]) -> list[Source]:
+    if traces:
+        return find_sources(traces, Path.cwd(), suite.root)
+    if not suite.traces:
+        message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
+        raise UsageError(Problem(message, suite.file))
+    return find_sources(suite.traces, suite.folder, suite.root)
+
+
+def _docket(suite: Suite, sources: list[Source], labels: str) -> Docket:
+    said = read_labels(Path(labels), labels)
+    read = (trace for source in sources for trace in read_source(source, BadLines(source, skip=False)))
+    return docket_of(suite, read, said, labels)
+
+
+def _target(config: JudgeConfig, suite: Suite, output: str | None) -> Path | None:
+    """Where the calibration goes: where the command says, else where a run looks for it, else nowhere."""
+    if output is not None:
+        return Path(output)
+    wanted = config.require_calibration or config.calibration is not None
+    return calibration_path(config, suite.folder) if wanted else None
+
+
+def _ask(
+    suite: Suite, config: JudgeConfig, docket: Docket, mode: Mode, repeats: int, canaries: bool, bar: Bar
+) -> Audit:
+    """Live judges are asked afresh in every round: a remembered verdict says nothing about the judge of today."""
+    cache = suite.folder / config.cache if config.cache and mode == "cached" else None
+    redact = partial(Redactor, suite.redact.patterns, suite.redact.arguments)
+    with Judges(config, mode, cache, bar.asked, new_redactor=redact) as judges:
+        if mode == "cached":
+            return audit(docket.rated, docket.overruled, [judges.ask], "remembered verdicts are no test of it")
+        ask = _afresh(judges)
+        return audit(docket.rated, docket.overruled, [ask] * repeats, ask if canaries else "--canaries was not given")
+
+
+def _afresh(judges: Judges) -> Callable[[Sequence[Question]], list[Heard]]:
+    def ask(questions: Sequence[Question]) -> list[Heard]:
+        judges.forget()
+        return judges.ask(questions)
+
+    return ask
+
+
+def _silence(found: Audit) -> str:
+    reason = f": {found.no_verdict}" if found.no_verdict else ""
+    return f"the judges gave no verdict on {found.unanswered} of {found.labels} labels{reason}"
