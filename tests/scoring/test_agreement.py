@@ -89,6 +89,6 @@ def test_the_standard_error_by_a_published_figure() -> None:
 def test_it_is_quick(n: int) -> None:
     rng = Random(1)
     pairs: Pairs = [(rng.random() < 0.7, rng.random() < 0.7) for _ in range(n)]
-    start = time.perf_counter()
+    start = time.process_time()
     kappa_interval(pairs)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

@@ -135,10 +135,10 @@ def test_mistakes_that_do_not_stop_the_reader_are_told_together() -> None:
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
 def test_deep_nesting_is_refused_at_once(opening: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(SuiteError, match=f"more than {MAX_DEPTH} deep"):
         read_json(opening * 100_000, "a.json")
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_the_deepest_nesting_is_read() -> None:

@@ -306,10 +306,10 @@ def test_mistakes_that_do_not_stop_the_parser_are_told_together() -> None:
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[{a: "])
 def test_deep_nesting_is_refused_at_once(opening: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     ((_, _, message),) = problems(opening * 100_000)
     assert f"more than {MAX_DEPTH} deep" in message
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_the_deepest_nesting_is_read() -> None:
@@ -325,11 +325,11 @@ def test_aliases_cannot_nest_deeper_than_text_can() -> None:
 
 def test_aliases_that_blow_up_are_refused_at_once() -> None:
     bomb = "\n".join(["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30))])
-    started = time.perf_counter()
+    started = time.process_time()
     ((line, _, message),) = problems(bomb)
     assert line == 6
     assert "expand without end" in message
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_merges_that_blow_up_are_refused() -> None:
