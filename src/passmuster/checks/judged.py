@@ -14,7 +14,7 @@ from msgspec import Struct
 from passmuster import metrics
 from passmuster.checks.evidence import evidence
 from passmuster.checks.layer import CheckLine
-from passmuster.checks.question import Example, Heard, Inquiry, JudgeFailure, Question
+from passmuster.checks.question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks.view import View
 from passmuster.suite.layers import Correctness
 from passmuster.suite.rubrics import Rubric
@@ -54,7 +54,7 @@ class Stage(Struct, frozen=True):
                 answer=trace.answer or "",
                 evidence=told,
                 context=rubric.context,
-                examples=tuple(Example(one.answer, one.score, one.reason) for one in rubric.examples),
+                examples=rubric.examples,
             )
             for rubric in self.rubrics
         ]

@@ -11,18 +11,12 @@ from typing import Literal
 
 from msgspec import Struct
 
+from passmuster.suite.rubrics import Example
+
 __all__ = ["Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"]
 
 
 Kind = Literal["llm_judge", "safety_check", "hallucination_check", "behavior"]
-
-
-class Example(Struct, frozen=True):
-    """An answer with the score it deserves, to show a judge what is meant."""
-
-    answer: str
-    score: int
-    reason: str = ""
 
 
 class Question(Struct, frozen=True, kw_only=True):

@@ -7,11 +7,9 @@ each other are refused. Saving adds to what is on disk, so two runs at once lose
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from passmuster.judges.config import Member
 from passmuster.judges.locking import locked
 from passmuster.judges.prompts import PROMPT_VERSION, Prompt
 from passmuster.problems import InputError, Problem
+from passmuster.whole_files import replace_file
 
 __all__ = ["CacheError", "Entry", "cache_key", "load", "save"]
 
@@ -104,7 +103,7 @@ def save(path: Path, entries: Iterable[Entry]) -> None:
         on_disk = load(target)
         merged = {**{entry.key: entry for entry in entries}, **on_disk}
         if merged.keys() != on_disk.keys():
-            _replace(target, _written(merged))
+            replace_file(target, _written(merged))
 
 
 def _read_line(line: str) -> Entry | str | None:
@@ -146,20 +145,3 @@ def _written(entries: Mapping[str, Entry]) -> bytes:
 def _line(entry: Entry) -> str:
     values: dict[str, Any] = msgspec.to_builtins(entry)
     return json.dumps(values, ensure_ascii=False)
-
-
-def _replace(target: Path, written: bytes) -> None:
-    """Writes the file whole or not at all: nobody ever reads half of it."""
-    temporary = target.with_name(f".passmuster-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(written)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o7777)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise

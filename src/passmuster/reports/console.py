@@ -8,6 +8,7 @@ from typing import TextIO
 
 from passmuster.reports.cases import Case, Ending, cases
 from passmuster.reports.closing import closing_sentence
+from passmuster.reports.encodable import encodable
 from passmuster.reports.scenario_text import scenario_lines
 from passmuster.reports.text import gate_lines, one_line, place, plural, violation_lines
 from passmuster.scoring.report import Behaviors, Report, TestReport
@@ -28,7 +29,6 @@ _HEADS: dict[Ending, tuple[str, str]] = {
     "never": ("⚠ NOT EXERCISED", "yellow"),
     "skip": ("⚠ SKIP", "yellow"),
 }
-_IN_ASCII = {"❌ ": "", "⚠ ": "", "✓ ": "", "…": "...", "→": "->", "≥": ">=", "≤": "<=", "–": "-"}
 
 
 def write(report: Report) -> bytes:
@@ -39,7 +39,7 @@ def write(report: Report) -> bytes:
 def show(report: Report, stream: TextIO) -> None:
     """Print the report, in colour on a terminal unless NO_COLOR is set, in what the stream can encode."""
     if not stream.isatty() or os.environ.get("NO_COLOR"):
-        stream.write(_encodable(_text(report), stream))
+        stream.write(encodable(_text(report), stream))
         return
     from rich.console import Console
     from rich.text import Text
@@ -47,25 +47,11 @@ def show(report: Report, stream: TextIO) -> None:
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     for text, style in _spaced(report):
         # Soft wrapping leaves the breaking of long lines to the terminal, so nothing is cropped.
-        console.print(Text(_encodable(text, stream), style=style), soft_wrap=True)
+        console.print(Text(encodable(text, stream), style=style), soft_wrap=True)
 
 
 def _text(report: Report) -> str:
     return "".join(f"{text}\n" for text, _ in _spaced(report))
-
-
-def _encodable(text: str, stream: TextIO) -> str:
-    """The text in characters that the stream has; marks become words where it lacks one of them."""
-    encoding = stream.encoding or "utf-8"
-    try:
-        "".join(_IN_ASCII).encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        for mark, words in _IN_ASCII.items():
-            text = text.replace(mark, words)
-    try:
-        return text.encode(encoding, "backslashreplace").decode(encoding)
-    except LookupError:
-        return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _spaced(report: Report) -> Iterator[Line]:

@@ -1,13 +1,13 @@
-"""Files written whole or not at all."""
+"""Report files: written whole or not at all, and refused early where they cannot be."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from passmuster.problems import Problem, UsageError
+from passmuster.whole_files import replace_file
 
 __all__ = ["check_writable", "write_whole"]
 
@@ -22,7 +22,7 @@ def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False, wh
             return
         if make_folders:
             target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, data)
+        replace_file(target, data)
     except OSError as problem:
         raise UsageError(Problem(f"cannot write this {what}: {_reason(problem)}", str(path))) from problem
 
@@ -42,25 +42,6 @@ def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False, w
             problems.append(Problem(f"cannot write this {what}: {reason}", str(path)))
     if problems:
         raise UsageError(problems)
-
-
-def _replace(target: Path, data: bytes) -> None:
-    if target.is_dir():
-        raise IsADirectoryError(None, "it is a folder")
-    mode = target.stat().st_mode & 0o7777 if target.exists() else None
-    temporary = target.with_name(f".passmuster-{os.urandom(8).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def _obstacle(target: Path, make_folders: bool) -> str | None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from passmuster.suite.nodes import Mapping, Node, Scalar
 from passmuster.suite.reading import Reader
 
-__all__ = ["Rubric", "ScoredAnswer", "read_one_rubric", "read_rubrics", "read_threshold"]
+__all__ = ["Example", "Rubric", "read_one_rubric", "read_rubrics", "read_threshold"]
 
 _KEYS = ("rule", "threshold", "examples", "context")
 _JUDGE = 0.5
@@ -15,7 +15,7 @@ _CHECK = 0.8
 """Thresholds where none is written: of a rubric, and of the two built-in questions."""
 
 
-class ScoredAnswer(Struct, frozen=True):
+class Example(Struct, frozen=True):
     """An answer with the score it deserves, to show a judge what is meant."""
 
     answer: str
@@ -29,7 +29,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
     rule: str
     """In the suite's words; empty where the question is the built-in one."""
     threshold: float
-    examples: tuple[ScoredAnswer, ...] = ()
+    examples: tuple[Example, ...] = ()
     context: str | None = None
     line: int = 0
 
@@ -78,13 +78,13 @@ def _rubric(reader: Reader, node: Node, at: str, default: float, *, required: bo
     )
 
 
-def _example(reader: Reader, node: Node, at: str) -> ScoredAnswer:
+def _example(reader: Reader, node: Node, at: str) -> Example:
     map_ = reader.mapping(node, at, ("answer", "score", "reason"))
     answer, score = reader.required(map_, "answer", at), reader.required(map_, "score", at)
     number = reader.whole(score, f"{at}.score", 1) if score is not None else 1
     if score is not None and number > 5:
         reader.expected("a score from 1 to 5", score, f"{at}.score")
-    return ScoredAnswer(
+    return Example(
         reader.text(answer, f"{at}.answer", empty=True) if answer is not None else "",
         number,
         reader.optional_text(map_, "reason", at) or "",
