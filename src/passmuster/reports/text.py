@@ -15,15 +15,16 @@ from passmuster.scoring.report import GateLine
 __all__ = ["gate_lines", "headline", "one_line", "place", "plural", "shown", "violation_lines"]
 
 # Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
-_UNSAFE = re.compile(
+# Patterns are compiled at their first use, for most text needs none of them and every run would pay.
+_UNSAFE = (
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
-_LOG_COMMAND = re.compile(r"##(?=\[|vso|teamcity)", re.IGNORECASE)
+_LOG_COMMAND = r"(?i)##(?=\[|vso|teamcity)"
 # Only at the beginning of a line does `::name` command anything, so `std::vector` may stay.
-_WORKFLOW_COMMAND = re.compile(r"(?<![A-Za-z0-9_>]):(?=:[A-Za-z])")
-_NUMBER = re.compile(r"\[hidden #\d+\]")
+_WORKFLOW_COMMAND = r"(?<![A-Za-z0-9_>]):(?=:[A-Za-z])"
+_NUMBER = r"\[hidden #\d+\]"
 _VALUE_LIMIT = 400
 
 
@@ -53,15 +54,15 @@ def gate_lines(line: GateLine) -> list[str]:
 def one_line(text: str) -> str:
     """Text that stays on its line, shows what is in it, and commands nothing."""
     if not (text.isascii() and text.isprintable()):
-        text = _UNSAFE.sub(_escaped, text)
+        text = re.sub(_UNSAFE, _escaped, text)
     if "##" in text:
-        text = _LOG_COMMAND.sub("# #", text)
-    return _WORKFLOW_COMMAND.sub(": ", text) if "::" in text else text
+        text = re.sub(_LOG_COMMAND, "# #", text)
+    return re.sub(_WORKFLOW_COMMAND, ": ", text) if "::" in text else text
 
 
 def shown(value: Any, limit: int = _VALUE_LIMIT) -> str:
     """A value on one line, as JSON writes it."""
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_NUMBER, value):
         return value
     import json  # late, for few runs need it
 

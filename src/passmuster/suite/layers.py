@@ -5,15 +5,17 @@ A layer keeps the line of each of its keys, for the report names the line that w
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct
 
 from passmuster.suite.matchers import Matcher, read_matcher
 from passmuster.suite.nodes import Mapping, Node, Scalar, Sequence, plain
 from passmuster.suite.reading import Reader
-from passmuster.suite.rubrics import Rubric, read_one_rubric, read_rubrics
 from passmuster.suite.schemas import SchemaProblem, compile_schema
+
+if TYPE_CHECKING:
+    from passmuster.suite.rubrics import Rubric
 
 __all__ = [
     "LAYER_KEYS",
@@ -149,8 +151,12 @@ def read_correctness(reader: Reader, node: Node, at: str) -> Correctness:
             case "label":
                 fields["label"] = reader.text(entry.value, place)
             case "llm_judge":
+                from passmuster.suite.rubrics import read_rubrics  # late, for most suites ask no judge
+
                 fields["llm_judge"] = read_rubrics(reader, entry.value, place)
             case "safety_check" | "hallucination_check":
+                from passmuster.suite.rubrics import read_one_rubric
+
                 fields[entry.key] = read_one_rubric(reader, entry.value, place)
     _nothing_empty(reader, map_, fields, at)
     return Correctness(lines=_lines(map_), **fields)

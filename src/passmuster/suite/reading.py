@@ -156,8 +156,8 @@ class Reader:
         return [read(item, f"{at}[{place}]") for place, item in enumerate(self.items(node, at))]
 
 
-_FUZZY = re.compile(r"(?<!\\)(?:\\\\)*\{(?!\d*,?\d*\})")
-_POSIX_CLASS = re.compile(r"\[\[:\^?\w+:\]")
+_FUZZY = r"(?<!\\)(?:\\\\)*\{(?!\d*,?\d*\})"
+_POSIX_CLASS = r"\[\[:\^?\w+:\]"
 
 
 def why_bad_regex(text: str) -> str | None:
@@ -168,9 +168,9 @@ def why_bad_regex(text: str) -> str | None:
             re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         return f"not a regular expression: {error}"
-    if found := _FUZZY.search(text):
+    if found := re.search(_FUZZY, text):
         return f"'{text[found.start() :][:12]}' cannot be run with a time limit; write '\\{{' for a literal brace"
-    if found := _POSIX_CLASS.search(text):
+    if found := re.search(_POSIX_CLASS, text):
         return f"'{found[0]}' means different things to different engines; write '[\\[:' for literal characters"
     import regex  # only suites with regular expressions pay for it
 

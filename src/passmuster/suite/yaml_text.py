@@ -19,15 +19,15 @@ from msgspec.structs import replace
 from passmuster.problems import Problem, SuiteError
 from passmuster.suite.files import MAX_DEPTH, Places, number, refuse_oversized
 from passmuster.suite.nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
-from passmuster.suite.yaml_mistakes import explain
 
 __all__ = ["MAX_ALIASED", "read_yaml"]
 
 MAX_ALIASED = 100_000
 """The most nodes that all aliases of a file together may stand for."""
 
-_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANKS = dict.fromkeys(map(ord, "\t\n\r"))
+_UNREADABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_SURROGATE = "[\ud800-\udfff]"
 _WORDS: dict[str, bool | float | None] = (
     dict.fromkeys(("", "~", "null", "Null", "NULL"))
     | dict.fromkeys(("true", "True", "TRUE"), True)
@@ -56,7 +56,7 @@ def read_yaml(text: str, file: str) -> Node:
     refuse_oversized(text, file)
     text = text.removeprefix("\ufeff")
     composer = _Composer(text, file)
-    if unreadable := _UNREADABLE.search(text):
+    if not _is_plain(text) and (unreadable := re.search(_UNREADABLE, text)):
         code = ord(unreadable.group())
         composer.stop(f"the character U+{code:04X} cannot stand in a YAML file; remove it", unreadable.start())
     for event in _events(text, composer.report):
@@ -70,7 +70,14 @@ def _events(text: str, report: Callable[[str, int], None]) -> Iterator[yaml.Even
         yield from yaml.parse(text, Loader=_parser())
     # The parser written in Python lets ValueError and OverflowError out for escapes beyond Unicode.
     except (yaml.YAMLError, ValueError, OverflowError) as error:
+        from passmuster.suite.yaml_mistakes import explain  # late, for most files have none
+
         report(*explain(error, text))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is ASCII that anybody can read, as most suites are; what it costs to compile a pattern is saved."""
+    return text.isascii() and text.translate(_BLANKS).isprintable()
 
 
 def _parser() -> Any:
@@ -265,7 +272,7 @@ def _key_mistake(key: Node) -> str | None:
 
 def _resolve(text: str, tag: str | None, is_plain: bool) -> str | int | float | None:
     """What a scalar means by the YAML 1.2 core schema; `ValueError`, worded for its author, if it means nothing."""
-    if _SURROGATE.search(text):
+    if not text.isascii() and re.search(_SURROGATE, text):
         raise ValueError("this text holds half of a surrogate pair; write the character itself, not its \\u escapes")
     if tag == f"{_TAG}str" or (tag is None and not is_plain):
         return text

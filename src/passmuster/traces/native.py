@@ -239,7 +239,7 @@ def _text(value: str | float | None) -> str | None:
     return None if value is None else str(value)
 
 
-_STEP = re.compile(r"`\$\.(steps|messages|traj)\[(\d+)\](`)?")
+_STEP = r"`\$\.(steps|messages|traj)\[(\d+)\](`)?"
 
 
 def decode_error(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
@@ -251,7 +251,7 @@ def decode_error(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     elif "required field `tool`" in message and b'"name"' in bytes(data):
         message += " (the tool's name is expected under 'tool', not 'name')"
     place = problem.offset
-    found = _STEP.search(message)
+    found = re.search(_STEP, message)
     if found and not (found[3] and message.startswith("Expected `object`")):  # else it is none of the objects there
         step = int(found[2])
         place += step_offsets(bytes(data), {step}, found[1]).get(step, 0)

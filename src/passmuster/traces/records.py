@@ -168,11 +168,9 @@ def _skip(data: bytes, place: int) -> int:
     return found.end() if found else place
 
 
-_HALF_PAIR = re.compile(
-    rb"(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL
-)
+_HALF_PAIR = rb"(?s)(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 _LONG = 300
-_PLACE = re.compile(r" \(byte (\d+)\)$")
+_PLACE = r" \(byte (\d+)\)$"
 
 
 def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
@@ -182,9 +180,9 @@ def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     if isinstance(error, UnicodeDecodeError):
         return BadRecord(offset, "is not UTF-8")
     text = str(error)
-    if "surrogate" in text or (_HALF_PAIR.search(bytes(data)) and ("hex escape" in text or "truncated" in text)):
+    if "surrogate" in text or (re.search(_HALF_PAIR, bytes(data)) and ("hex escape" in text or "truncated" in text)):
         return BadRecord(offset, "has half of a surrogate pair (such as \\ud83d alone), which is not text")
-    found = _PLACE.search(text)
+    found = re.search(_PLACE, text)
     reason = text[: found.start()].removeprefix("JSON is malformed: ") if found else text
     # To the decoder, a line that is cut off within a string goes on with the line break behind it.
     broken_off = found and reason == "invalid character" and int(found[1]) >= len(bytes(data).rstrip(b"\r\n"))

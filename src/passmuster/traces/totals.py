@@ -7,14 +7,15 @@ duration adds model and tool calls, taking the longest of calls made in parallel
 from __future__ import annotations
 
 from math import fsum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passmuster.traces.model import LlmCall, ToolCall, Trace
 
 __all__ = ["Used", "cost_usd", "duration_ms", "llm_calls", "tokens", "used"]
 
 
-class Used(NamedTuple):
+class Used(Struct, frozen=True):
     """What one run used up, as far as it is known."""
 
     tokens: int | None
