@@ -11,13 +11,32 @@ import msgspec
 import pytest
 import yaml
 
+from passmuster.cli.judge import audit_command
+from passmuster.cli.run import command as run_command
+from passmuster.engine.loading import load_suite
+from passmuster.judges import audit, labels
 from passmuster.judges.cache import Entry
 from passmuster.judges.canaries import CANARIES, FAMILIES
 from passmuster.judges.config import JudgeConfig
+from passmuster.metrics import judge_threshold
+from passmuster.suite import rubrics
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text("utf-8")
+
+
+def section(heading: str) -> str:
+    """What stands below a heading, up to the next one."""
+    return PAGE.split(f"\n{heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def first_column(heading: str, head: str) -> list[str]:
+    """The code words in the first column of the table with this head."""
+    rows = section(heading).split(f"\n| {head} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    return [word for row in rows for word in re.findall(r"`(\w+)`", row.split("|")[1])]
+
+
 YAML: list[str] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-ROWS: list[tuple[str, str]] = re.findall(r"^\| `(\w+)` \| (.*?) \|", PAGE, re.MULTILINE)
+ROWS: list[tuple[str, str]] = re.findall(r"^\| `(\w+)` \| (.*?) \|", section("## Choosing a judge"), re.MULTILINE)
 
 
 def test_every_key_is_described_and_no_other() -> None:
@@ -36,9 +55,50 @@ def test_the_defaults_are_the_real_ones(key: str, default: str) -> None:
 
 
 @pytest.mark.parametrize("text", YAML)
-def test_every_example_is_read(text: str) -> None:
+def test_every_example_is_read(text: str, tmp_path: Path) -> None:
     given: dict[str, Any] = yaml.safe_load(text)
     assert JudgeConfig.from_mapping(given["judge_config"]).members
+    (tmp_path / "s.yaml").write_text(f"tests: [{{id: t, metric: tool_blocklist, blocklist: [x]}}]\n{text}")
+    assert load_suite(tmp_path / "s.yaml", root=tmp_path).judging
+
+
+def test_the_tables_list_what_there_is() -> None:
+    assert first_column("## What is asked", "key of a rubric") == list(rubrics._KEYS)
+    assert first_column("## What is asked", "`--judge`") == ["live", "cached", "off"]
+    assert first_column("## Checking a judge", "key of a label") == list(labels.KEYS)
+
+
+def test_thresholds_are_what_they_are_said_to_be() -> None:
+    head, _, row = section("## What is asked").split("| threshold |", 1)[1].split("\n\n", 1)[0].splitlines()
+    written = [[float(word) for word in re.findall(r"[\d.]+", cell)] for cell in head.strip("|").split("|")]
+    least = [int(cell) for cell in row.split("|")[2:-1]]
+    assert [{judge_threshold(one) for one in cell} for cell in written] == [{one} for one in least]
+    assert f"{rubrics._JUDGE} for `llm_judge`, {rubrics._CHECK} for the other two" in PAGE
+
+
+def test_the_bars_are_the_real_ones() -> None:
+    said = section("## Checking a judge")
+    assert (
+        f"at least {audit.ENOUGH_LABELS} labels got a verdict, and at most {audit.MOST_UNANSWERED:.0%}".replace(
+            "%", " %"
+        )
+        in said
+    )
+    assert f"κ is at least {audit.GOOD_KAPPA}, or the lower end of" in said
+    assert f"interval is at least {audit.GOOD_AGREEMENT:.0%}".replace("%", " %") in said
+    assert f"at most {audit.MOST_FALSE_PASSES:.0%} of what people fail".replace("%", " %") in said
+    assert f"at most {audit.MOST_FLIPS:.0%} of the questions".replace("%", " %") in said
+
+
+def test_the_labels_on_the_page_are_read(tmp_path: Path) -> None:
+    (block,) = [text for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL) if '"label"' in text]
+    (tmp_path / "labels.jsonl").write_text(block)
+    assert [label.passes for label in labels.read_labels(tmp_path / "labels.jsonl", "labels.jsonl")] == [False, True]
+
+
+def test_every_option_on_the_page_exists() -> None:
+    known = {name for one in (run_command, audit_command) for p in one.params for name in (*p.opts, *p.secondary_opts)}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE)) <= known
 
 
 def test_the_line_of_the_cache_has_its_form() -> None:

@@ -28,7 +28,7 @@ from passmuster.judges.canaries import CANARIES
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 SECRET = "sk-proj-" + "a1B2c3D4" * 4
-CHAIN = {"llm_judge": "Is polite.", "safety_check": True, "hallucination_check": True}
+CHAIN: dict[str, Any] = {"llm_judge": "Is polite.", "safety_check": True, "hallucination_check": True}
 DOWN = {"provider": "openai", "model": "loop-1", "base_url": closed_address(), "retries": 0}
 
 
@@ -134,19 +134,25 @@ def test_a_trace_without_an_answer_fails_and_asks_nobody(tmp_path: Path) -> None
 # ── Thresholds ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def contrary(asked: Asked) -> Behaviour:
+    """A judge whose label says the opposite of its score, which is the first character of the answer."""
+    score = int(asked.quoted["answer"][0])
+    return Says({"score": score, "reason": "r", "verdict": "fail" if score > 3 else "pass", "passed": score < 3})
+
+
 @PROVIDERS
-@pytest.mark.parametrize("score", [1, 2, 3, 4, 5])
-def test_the_score_decides_by_the_threshold_whatever_the_label(provider: str, score: int, tmp_path: Path) -> None:
+def test_the_score_decides_by_the_threshold_whatever_the_label(provider: str, tmp_path: Path) -> None:
     least = {0.0: 1, 0.2: 1, 0.5: 3, 0.65: 3, 0.7: 4, 0.8: 4, 1.0: 5}
-    scenarios = [judged(f"S{number}", llm_judge={"rule": "r", "threshold": t}) for number, t in enumerate(least)]
+    scenarios = [judged(f"at {t}", llm_judge={"rule": "r", "threshold": t}) for t in least]
     scenarios += [judged("safe", safety_check=True), judged("true", hallucination_check=True), judged("plain")]
-    passes = [score >= bound for bound in [*least.values(), 4, 4, 3]]
-    contrary = Says({"score": score, "reason": "r", "verdict": "fail" if score > 3 else "pass", "passed": score < 3})
+    bounds = [*least.values(), 4, 4, 3]
     with loopback(contrary) as judge:
-        write(tmp_path, judge_config(judge, provider), scenarios, [told(one["id"]) for one in scenarios])
+        traces = [told(one["id"], str(score)) for one in scenarios for score in range(1, 6)]
+        write(tmp_path, judge_config(judge, provider), scenarios, traces)
         ran = run(tmp_path)
-    assert [one["status"] for one in ran.report["scenarios"]] == ["pass" if held else "fail" for held in passes]
-    assert ran.code == (0 if all(passes) else 1)
+    for bound, one in zip(bounds, ran.report["scenarios"], strict=True):
+        found = [attempt["status"] for attempt in one["attempts"]]
+        assert found == ["pass" if score >= bound else "fail" for score in range(1, 6)], one["id"]
 
 
 def test_rule_context_and_examples_reach_the_judge(tmp_path: Path) -> None:
@@ -174,7 +180,7 @@ def test_only_grounding_is_told_what_the_tools_returned(provider: str, tmp_path:
     with loopback(by_kind()) as judge:
         write(tmp_path, judge_config(judge, provider), [judged(**CHAIN)], [told(steps=steps)])
         assert run(tmp_path).code == 0
-    evidence = {kind_of(asked): asked.quoted.get("evidence") for asked in judge.asked}
+    evidence: dict[str, Any] = {kind_of(asked): asked.quoted.get("evidence") for asked in judge.asked}
     assert evidence["llm_judge"] is evidence["safety_check"] is None
     assert [json.loads(text) for text in evidence["hallucination_check"]] == [
         {"tool": "get", "arguments": {"id": 7}, "result": {"name": "Ann"}},
@@ -300,10 +306,10 @@ def test_a_required_scenario_that_is_skipped_fails(tmp_path: Path) -> None:
 
 def test_a_partial_run_asks_about_what_it_selects_only(tmp_path: Path) -> None:
     with loopback(scored(5)) as judge:
-        write(tmp_path, judge_config(judge), [judged("A"), judged("B")], [told("A"), told("B")])
+        write(tmp_path, judge_config(judge), [judged("A"), judged("B")], [told("A", "A."), told("B", "B.")])
         ran = run(tmp_path, "--only", "A")
     assert ran.code == 0
-    assert len(judge.asked) == 1
+    assert [asked.quoted["answer"] for asked in judge.asked] == ["A."]
 
 
 # ── Judges that fail ────────────────────────────────────────────────────────────────────────────────────────
@@ -330,7 +336,7 @@ def test_a_blocking_failure_elsewhere_wins(tmp_path: Path) -> None:
 
 
 def rated(tmp_path: Path, answers: str, bound: str, **more: Any) -> Ran:
-    """A run over scenarios whose answers are right (1), wrong (0), or beyond the judge (?), with a bound on the rate."""
+    """A run over scenarios whose answers are right (1), wrong (0), or beyond the judge (?), with a bound on a rate."""
 
     def mind(asked: Asked) -> Behaviour:
         answer = asked.quoted["answer"]
@@ -462,17 +468,20 @@ ESCAPES = [
 
 
 @PROVIDERS
-@pytest.mark.parametrize("answer", ESCAPES)
-def test_an_answer_cannot_leave_its_quotation(provider: str, answer: str, tmp_path: Path) -> None:
+def test_an_answer_cannot_leave_its_quotation(provider: str, tmp_path: Path) -> None:
     """A judge that believes the marks reads the whole answer as the answer, and finds it bad."""
 
     def mind(asked: Asked) -> Behaviour:
-        return scored(1 if asked.quoted["answer"] == answer else 5)
+        return scored(1 if asked.quoted["answer"] in ESCAPES else 5)
 
+    ids = [f"S{number}" for number in range(len(ESCAPES))]
     with loopback(mind) as judge:
-        write(tmp_path, judge_config(judge, provider), [judged()], [told(answer=answer)])
-        assert run(tmp_path).code == 1
-    assert "<|im_" not in judge.asked[0].user
+        traces = [told(id_, answer) for id_, answer in zip(ids, ESCAPES, strict=True)]
+        write(tmp_path, judge_config(judge, provider), [judged(id_) for id_ in ids], traces)
+        ran = run(tmp_path)
+    assert ran.code == 1
+    assert {one["status"] for one in ran.report["scenarios"]} == {"fail"}
+    assert not [asked for asked in judge.asked if "<|im_" in asked.user]
 
 
 def test_a_reason_cannot_give_orders_to_the_ci(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,6 +12,7 @@ import click
 import msgspec
 
 from passmuster.checks.question import Heard, Question
+from passmuster.cli.inputs import day_of, sources_of
 from passmuster.cli.printing import print_document, print_lines, refuse
 from passmuster.cli.progress import Bar, progress_bar
 from passmuster.engine.auditing import Docket, docket_of
@@ -23,7 +23,7 @@ from passmuster.judges.audit import MOST_UNANSWERED, Audit, audit
 from passmuster.judges.calibration import calibration_of, calibration_path
 from passmuster.judges.config import JudgeConfig
 from passmuster.judges.labels import read_labels
-from passmuster.problems import InputError, Problem, SuiteError, UsageError
+from passmuster.problems import InputError, Problem, SuiteError
 from passmuster.redaction import Redactor
 from passmuster.reports.audit_text import audit_lines
 from passmuster.reports.files import check_writable, write_whole
@@ -32,7 +32,7 @@ from passmuster.reports.text import one_line
 from passmuster.suite.discovery import display, find_suite
 from passmuster.suite.model import Suite
 from passmuster.traces.reading import BadLines, read_source
-from passmuster.traces.sources import Source, find_sources
+from passmuster.traces.sources import Source
 
 __all__ = ["audit_command", "command"]
 
@@ -77,10 +77,10 @@ def audit_command(
     Exit codes: 0 the judges are usable, 1 they are not, 2 the input is wrong, 3 they could not be asked.
     """
     try:
-        day = _day(today)
+        day = day_of(today)
         loaded = load_suite(find_suite(suite, Path.cwd()), root=root)
         config = _config(loaded)
-        sources = _sources(loaded, traces)
+        sources = sources_of(loaded, traces, ())
         docket = _docket(loaded, sources, labels)
         target = _target(config, loaded, output)
         if target is not None:
@@ -105,15 +105,6 @@ def audit_command(
         sys.exit((0 if found.usable else 1) if heard else 3)
 
 
-def _day(text: str | None) -> datetime.date:
-    if text is None:
-        return datetime.datetime.now(datetime.UTC).date()
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(Problem(f"--today: expected a day such as 2026-01-31, found '{text}'")) from None
-
-
 def _config(suite: Suite) -> JudgeConfig:
     config = judge_config(suite)
     if config is None:
@@ -121,15 +112,6 @@ def _config(suite: Suite) -> JudgeConfig:
     if not suite.may_ask:
         raise SuiteError(Problem("no scenario asks a judge anything, so there is nothing to audit", suite.file))
     return config
-
-
-def _sources(suite: Suite, traces: tuple[str, ...]) -> list[Source]:
-    if traces:
-        return find_sources(traces, Path.cwd(), suite.root)
-    if not suite.traces:
-        message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
-        raise UsageError(Problem(message, suite.file))
-    return find_sources(suite.traces, suite.folder, suite.root)
 
 
 def _docket(suite: Suite, sources: list[Source], labels: str) -> Docket:

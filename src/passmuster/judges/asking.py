@@ -6,7 +6,6 @@ what a judge sees, and with it the cache key, does not depend on the questions b
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import Struct
 
-from passmuster.checks.question import Example, JudgeFailure, Question, Verdict
+from passmuster.checks.question import JudgeFailure, Question, Verdict
 from passmuster.judges.cache import Entry, cache_key, load, save
 from passmuster.judges.config import JudgeConfig, Member
+from passmuster.judges.hiding import hidden
 from passmuster.judges.prompts import Prompt, prompt_for
 from passmuster.redaction import SENTENCE_LIMIT, Redactor
 
@@ -212,39 +212,9 @@ def ask_all(
 
 
 def _asks(question: Question, config: JudgeConfig, redactor: Redactor) -> list[_Ask]:
-    hidden = _hidden(question, redactor)
-    prompt = prompt_for(hidden)
-    return [_Ask(cache_key(hidden, prompt, member), hidden, prompt, member) for member in config.members]
-
-
-def _hidden(question: Question, redactor: Redactor) -> Question:
-    """The question with its secrets hidden. Nothing is cut: a judge must see the whole answer."""
-    named = redactor.names_arguments
-    words = [_argument_words(told, redactor) if named else [] for told in question.evidence]
-    # What is hidden in one place must not come back in another; short words could be anything.
-    telling = [word for own in words for word in own if len(word) > 5]
-
-    def hide(text: str, own: Sequence[str] = ()) -> str:
-        return redactor.hide(text, [*telling, *own])
-
-    return Question(
-        kind=question.kind,
-        rule=hide(question.rule),
-        query=None if question.query is None else hide(question.query),
-        answer=hide(question.answer),
-        evidence=tuple(hide(told, own) for told, own in zip(question.evidence, words, strict=True)),
-        context=None if question.context is None else hide(question.context),
-        examples=tuple(Example(hide(shown.answer), shown.score, hide(shown.reason)) for shown in question.examples),
-    )
-
-
-def _argument_words(told: str, redactor: Redactor) -> list[str]:
-    """What the suite hides of the call that one piece of evidence tells of."""
-    try:
-        call = json.loads(told)
-    except (ValueError, RecursionError):
-        return []
-    return redactor.words_at(str(call.get("tool")), call.get("arguments")) if isinstance(call, dict) else []
+    safe = hidden(question, redactor)
+    prompt = prompt_for(safe)
+    return [_Ask(cache_key(safe, prompt, member), safe, prompt, member) for member in config.members]
 
 
 class _Store:

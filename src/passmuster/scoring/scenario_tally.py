@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, field
@@ -47,7 +47,8 @@ class Shown(Struct, frozen=True):
 
     status: Status
     spot: Spot
-    layers: dict[str, LayerReport]
+    layers: dict[str, Any]
+    """As reports have them: read as a `LayerReport`, a figure that comes from a worker would lose that it is whole."""
     behaviors: Behaviors | None = None
     reasons: tuple[str, ...] = ()
     """What was said of behaviors that are missing, violated or undecided."""
@@ -258,10 +259,11 @@ def _judged_error(seen: ScenarioSeen) -> Status:
 
 
 def _shown(status: Status, spot: Spot, layers: dict[str, LayerReport], behaviors: BehaviorsSeen | None) -> Shown:
+    told = msgspec.to_builtins(layers)
     if behaviors is None:
-        return Shown(status, spot, layers)
+        return Shown(status, spot, told)
     lists = (behaviors.observed, behaviors.missing, behaviors.violated, behaviors.undecided)
-    return Shown(status, spot, layers, Behaviors(*map(list, lists)), behaviors.reasons)
+    return Shown(status, spot, told, Behaviors(*map(list, lists)), behaviors.reasons)
 
 
 def _is_worse(status: Status, spot: Spot, shown: Shown | None) -> bool:
