@@ -1,4 +1,4 @@
-"""Asking for more never gives less: one more test, one more rule or `--strict` turns no red gate green."""
+"""Asking for more never gives less: one more test, rule, check, bound or `--strict` turns no red gate green."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.checks.building import call, judge, trace
+from tests.scoring.gated_suites import CHECKS, IDS, RATES, bound, gated_suites, runs
 
 import passmuster
 
@@ -137,3 +138,66 @@ def test_a_violation_that_uses_up_a_waiver_leaves_a_warning_in_its_place() -> No
     for rules in ([holds], [holds, breaks]):
         suite = {"tests": [{"id": "t", "metric": "sequence_valid", "rules": rules}], "waivers": waivers}
         assert judge(suite, [trace("a")], strict=True).exit_code == 1
+
+
+# ── Suites with scenarios ───────────────────────────────────────────────────────────────────────────────────
+
+
+def with_more(suite: Suite, data: st.DataObject) -> Suite:
+    """The suite with one thing more that is asked; unchanged where the one that was drawn is asked already."""
+    more = deepcopy(suite)
+    thresholds = more.setdefault("thresholds", {})
+    what = data.draw(
+        st.sampled_from(["threshold", "figure", "warning", "criterion", "required", "test", *["check"] * 6])
+    )
+    match what:
+        case "threshold":
+            thresholds["risk"] = {"critical": {data.draw(st.sampled_from(RATES)): "100%"}}
+        case "figure":
+            thresholds["risk"] = {"high": {data.draw(st.sampled_from(["latency_p95", "total_tokens"])): 500}}
+        case "warning":
+            thresholds["risk"] = {"low": {data.draw(st.sampled_from(RATES)): data.draw(bound)}}
+        case "criterion":
+            criteria = more.setdefault("pass_criteria", {})
+            if data.draw(st.booleans()):
+                criteria.setdefault("overall", "100%")
+            else:
+                categories = criteria.setdefault("by_category", {})
+                categories.setdefault(data.draw(st.sampled_from(["adversarial", "happy"])), "100%")
+        case "required":
+            id_ = data.draw(st.sampled_from(IDS))
+            if id_ not in more.get("required_scenarios", []):
+                more["required_scenarios"] = [*more.get("required_scenarios", []), id_]
+        case "check":
+            stated = [(one, layer) for one in more["scenarios"] for layer in CHECKS if layer in one]
+            if stated:
+                scenario, layer = data.draw(st.sampled_from(stated))
+                key = data.draw(st.sampled_from(list(CHECKS[layer])))
+                scenario[layer].setdefault(key, data.draw(CHECKS[layer][key]))
+        case _:
+            more["tests"] = [{"id": "one more", **data.draw(test)}]
+    if not thresholds:
+        del more["thresholds"]
+    return more
+
+
+GRAVITY = (0, 3, 1, 2)
+"""Exit codes from green to red."""
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(gated_suites(), runs(), st.booleans(), st.data())
+def test_one_more_of_anything_makes_no_gate_of_scenarios_milder(
+    suite: Suite, traces: list[dict[str, Any]], strict: bool, data: st.DataObject
+) -> None:
+    before = exit_code(suite, traces, strict)
+    assume(before in (1, 3))
+    after = exit_code(with_more(suite, data), traces, strict)
+    assert GRAVITY.index(after) >= GRAVITY.index(before)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(gated_suites(), runs())
+def test_strict_makes_no_gate_milder(suite: Suite, traces: list[dict[str, Any]]) -> None:
+    loose, strict = (exit_code(suite, traces, asked) for asked in (False, True))
+    assert GRAVITY.index(strict) >= GRAVITY.index(loose)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.checks.building import call, trace, write
+from tests.scoring.gated_suites import gated_suites, runs
 
 import passmuster
 from passmuster.engine.messages import Tallied, receive_answer, send
@@ -141,6 +142,57 @@ def test_any_split_and_any_order_give_the_same_report(
             order.choice(tallies).add(plan.evaluate(one))
         assert reported(plan, merged_in_some_order([travelled(part) for part in tallies], order)) == expected
         assert reported(plan, merged_in_some_order(tallies, order)) == expected
+
+
+CLASSIFIED = {
+    "scenarios": [
+        {"id": "L-1", "label": "spam", "category": "adversarial", "repeat_policy": "majority"},
+        {"id": "L-2", "label": "ham", "weight": 2},
+    ],
+    "classification": {"positive": "spam", "from": {"words": ["spam", "ham"]}},
+}
+labelled = st.lists(
+    st.fixed_dictionaries(
+        {
+            "scenario": st.sampled_from(["L-1", "L-2"]),
+            "answer": st.sampled_from(["spam", "ham", "spam or ham", None]),
+            "steps": st.just([]),
+        },
+        optional={
+            "total_tokens": st.sampled_from([0, 7, 2**70, 10**400]),
+            "total_cost_usd": st.sampled_from([0.1, 0.2, 1e-300, 1e308]),
+            "total_duration_ms": st.sampled_from([0.1, 3, 1e308]),
+            "agent": st.sampled_from([{"version": "1"}, {"version": "2"}]),
+        },
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    suite=gated_suites(), traces=runs(), more=labelled, parts=st.integers(1, 4), order=st.integers(0, 2**32).map(Random)
+)
+def test_any_split_gives_the_same_verdict_on_scenarios_behaviors_labels_and_metrics(
+    suite: dict[str, Any], traces: list[dict[str, Any]], more: list[dict[str, Any]], parts: int, order: Random
+) -> None:
+    asked = {**suite, "scenarios": [*suite["scenarios"], *CLASSIFIED["scenarios"]]}
+    asked["classification"] = CLASSIFIED["classification"]
+    asked["latency_budget_ms"] = 5
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scenario_tally, "RUNS", 2)
+        path, source = write(Path(place), asked, [*traces, *more])
+        plan = compile_suite(passmuster.load_suite(path, root=place), TODAY)
+        read = list(passmuster.read_traces(source))
+        whole = plan.tally()
+        for one in read:
+            whole.add(plan.evaluate(one))
+        expected = reported(plan, whole)
+        order.shuffle(read)
+        tallies = [plan.tally() for _ in range(parts)]
+        for one in read:
+            order.choice(tallies).add(plan.evaluate(one))
+        assert reported(plan, merged_in_some_order([travelled(part) for part in tallies], order)) == expected
 
 
 @settings(max_examples=60, deadline=None)

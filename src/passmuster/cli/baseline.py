@@ -140,7 +140,7 @@ def show(file: str) -> None:
         print_lines(baseline_text(read_baseline(file)))
 
 
-@command.command("suggest")
+@command.command("suggest", short_help="Propose thresholds a little above what was reached.")
 @click.argument("suite", metavar="[SUITE]", required=False)
 @click.option("--baseline", metavar="FILE", help="The baseline file (default: 'baseline.file' of the suite).")
 @click.option("--margin", type=_Share(), default="1%", metavar="SHARE", help="How much better (default: 1%).")
@@ -160,7 +160,7 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
         print_lines(suggestion_text(list(targets(loaded, recorded, margin)), name, margin))
 
 
-@command.command("ratchet")
+@command.command("ratchet", short_help="Raise the bounds of a suite to what was reached.")
 @click.argument("suite", metavar="[SUITE]", required=False)
 @click.option("--baseline", metavar="FILE", help="The baseline file (default: 'baseline.file' of the suite).")
 @click.option("--slack", type=_Share(), default="0%", metavar="SHARE", help="How much less will do (default: 0%).")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from msgspec import to_builtins
-
 from passmuster.checks.outcome import Status
 from passmuster.scoring.report import Attempt, Behaviors, Flip, ScenarioReport
 from passmuster.scoring.scenario_tally import Run, ScenarioTally
@@ -36,7 +34,7 @@ def scenario_report(suite: Suite, tried: Tried, lines: Mapping[Spot, int]) -> Sc
         score=_score(tried, status),
         weight=tried.weight,
         runs=tally.runs,
-        layers=to_builtins(shown.layers) if shown else {},
+        layers=shown.layers if shown else {},
         behaviors=(shown.behaviors if shown else None) or Behaviors(),
         attempts=[Attempt(names[run.spot], run.status, _run_score(run), run.message) for run in tally.kept],
         file=suite.file,

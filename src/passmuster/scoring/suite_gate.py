@@ -255,7 +255,7 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
     elif verdict is None:
         missing = [name for name in named_in(suite) if measured.get(name, _NOTHING).value is None]
         reasons = "; ".join(f"{name}: {measured.get(name, _NOTHING).why}" for name in missing)
-        message = f"{formula.text} has no value{'; ' + reasons if reasons else ': it divides by zero'}"
+        message = f"{formula.text} has no value; {reasons or 'it divides by zero or goes beyond any number'}"
     return GateLine(
         "composite",
         "pass",

@@ -8,6 +8,7 @@ its interval; a rate also knows what it would be had every outside part that fai
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -84,7 +85,9 @@ def weight_of(scenario: Scenario, suite: Suite) -> float:
     """How much a scenario counts in weighted rates."""
     weights = suite.weights
     category = weights.by_category.get(scenario.category or "", 1.0)
-    return category * weights.by_capability.get(scenario.capability or "", 1.0) * scenario.weight
+    capability = weights.by_capability.get(scenario.capability or "", 1.0)
+    factors = (category, capability, scenario.weight)
+    return min(math.prod(factors), sys.float_info.max) if all(factors) else 0.0
 
 
 def tried(suite: Suite, chosen: Sequence[Scenario], tally: Tally) -> list[Tried]:
@@ -131,7 +134,7 @@ def _rate(runs: Sequence[tuple[int, int, int]], weights: list[float] | None, wha
         reason = f"all {len(runs)} {what}scenarios were skipped" if runs and not counted else "their weights are all 0"
         return Measured(value=None, n=len(counted), why=reason if runs else f"the suite has no {what}scenario")
     tries = [(passed, all_) for passed, _, all_, _ in counted]
-    used = [weight for *_, weight in counted] if weights else None
+    used = _scaled([weight for *_, weight in counted]) if weights else None
     return Measured(
         value=_mean([(passed / all_, weight) for passed, _, all_, weight in counted]),
         at_best=_mean([((passed + broken) / all_, weight) for passed, broken, all_, weight in counted]),
@@ -141,7 +144,15 @@ def _rate(runs: Sequence[tuple[int, int, int]], weights: list[float] | None, wha
 
 
 def _mean(weighted: Sequence[tuple[float, float]]) -> float:
-    return math.fsum(value * weight for value, weight in weighted) / math.fsum(weight for _, weight in weighted)
+    weights = _scaled([weight for _, weight in weighted])
+    values = (value for value, _ in weighted)
+    return math.fsum(value * weight for value, weight in zip(values, weights, strict=True)) / math.fsum(weights)
+
+
+def _scaled(weights: Sequence[float]) -> list[float]:
+    """The weights in the same proportion and 1 at most, so that their sums and squares stay within doubles."""
+    _, exponent = math.frexp(max(weights))
+    return [math.ldexp(weight, -exponent) for weight in weights]
 
 
 def _accuracy(scenarios: Sequence[Tried]) -> Measured:

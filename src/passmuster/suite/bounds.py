@@ -17,7 +17,7 @@ from passmuster.suite.metric_names import MetricName
 from passmuster.suite.nodes import Mapping, Node, Scalar
 from passmuster.suite.reading import Reader
 
-__all__ = ["UNITS", "Bound", "fraction", "read_bound", "read_confidence", "read_share", "share"]
+__all__ = ["SMALLEST", "UNITS", "Bound", "fraction", "read_bound", "read_confidence", "read_share", "share"]
 
 _COMPARATORS: dict[str, Operator] = {
     ">=": ">=",
@@ -42,6 +42,8 @@ UNITS: dict[str, dict[str, int]] = {
 }
 """How the unit of a metric may be written, and how many of it that is."""
 _LONGEST = 100
+SMALLEST = 1e-9
+"""What `≥` allows: a share as small as this would hold where there is nothing at all."""
 _MAP_KEYS = ("min", "max", "confidence", "undecided", "description")
 
 
@@ -246,4 +248,4 @@ def fraction(node: Node) -> float | None:
         value = _value(written, MetricName("a rate", "up", rate=True))
     except _Mistake:
         return None
-    return value if value > 0 and not written.comparator else None
+    return value if value > SMALLEST and not written.comparator else None

@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     r"|(?P<operator>>=|<=|!=|==|[≥≤≠=<>+*/×·÷−–-])|(?P<bracket>[()])"
 )
 _SPELLINGS = {"≥": ">=", "≤": "<=", "≠": "!=", "==": "=", "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"}
+_MIRRORED = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "=": "=", "!=": "!="}
+"""The same comparison with its sides exchanged."""
 _COMPARISON = 3
 _COMPARISONS = dict.fromkeys((">=", "<=", ">", "<", "=", "!="), _COMPARISON)
 _RANKS = {"or": 1, "and": 2, **_COMPARISONS, "+": 4, "-": 4, "*": 5, "/": 5}
@@ -214,6 +216,8 @@ def _joined(parts: list[Part], signs: list[Token], rank: int) -> Part:
             raise Mistake("comparisons cannot be chained; write 'a < b AND b < c'", signs[1].start)
         _refuse_beyond_rate(parts[0], parts[1])
         _refuse_beyond_rate(parts[1], parts[0])
+        _refuse_idle(parts[0], signs[0].text, parts[1])
+        _refuse_idle(parts[1], _MIRRORED[signs[0].text], parts[0])
     for operator, part in zip(signs, parts[1:], strict=True):
         if operator.text == "/" and part.tree == Number(0.0):
             raise Mistake("a division by 0 never has a value", part.start)
@@ -235,3 +239,25 @@ def _refuse_beyond_rate(rate: Part, limit: Part) -> None:
         written = f"{limit.tree.value:g}"
         message = f"'{metric.name}' lies between 0 and 1, so it cannot be compared with {written}; write {written}%"
         raise Mistake(message, limit.start)
+
+
+def _refuse_idle(part: Part, operator: str, limit: Part) -> None:
+    """`accuracy >= 0` holds whatever an agent does."""
+    value = _stated(limit.tree)
+    metric = METRICS.get(part.tree.name) if isinstance(part.tree, Name) else None
+    if value is None or metric is None or not metric.rate or operator in ("=", "!="):
+        return
+    at_least, at_most = compare(0.0, operator, value), compare(1.0, operator, value)
+    if at_least == at_most:
+        never = "fail" if at_least else "hold"
+        raise Mistake(f"'{metric.name} {operator} {value:g}' could never {never}", min(part.start, limit.start))
+
+
+def _stated(tree: Expression) -> float | None:
+    """The number that stands there, with its sign."""
+    match tree:
+        case Number():
+            return tree.value
+        case Prefix(operator="-", operand=Number(value=value)):
+            return -value
+    return None

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from passmuster.problems import Problem, did_you_mean
 from passmuster.suite import nodes
-from passmuster.suite.bounds import fraction, read_bound, read_confidence, read_share
+from passmuster.suite.bounds import SMALLEST, fraction, read_bound, read_confidence, read_share
 from passmuster.suite.classification import read_classification
 from passmuster.suite.context import Context
 from passmuster.suite.gate_metrics import entries_of, map_of, metric_named, noticed, unusable, without_value
@@ -264,8 +264,8 @@ def read_scenario_keys(reader: Reader, map_: Mapping, at: str) -> dict[str, Any]
 
 def _pass_score(reader: Reader, node: Node, at: str) -> float:
     value = _finite(node)
-    if value is None or not 0 < value <= 1:
-        why = "; a score of 0 could never fail" if value == 0 else ""
+    if value is None or not SMALLEST < value <= 1:
+        why = "; a score of 0 could never fail" if value is not None and 0 <= value <= SMALLEST else ""
         reader.expected(f"a number above 0 and up to 1{why}", node, at)
         return 1.0
     return value

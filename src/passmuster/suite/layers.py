@@ -238,10 +238,13 @@ _CALL_OPTIONS: dict[str, tuple[str, ...]] = {
     "scope": ("all", "effects"),
     "failed": ("count", "ignore"),
 }
+_NO_CALL = "no call is listed and extras are allowed, so nothing would be checked"
 
 
 def _expected_calls(reader: Reader, node: Node, at: str) -> ExpectedCalls:
     if isinstance(node, Sequence):
+        if not node.items:
+            reader.problem(node, f"{at}: {_NO_CALL}")
         return ExpectedCalls(calls=_calls(reader, node, at))
     map_ = reader.mapping(node, at, ("calls", *_CALL_OPTIONS))
     calls = reader.required(map_, "calls", at)
@@ -252,7 +255,7 @@ def _expected_calls(reader: Reader, node: Node, at: str) -> ExpectedCalls:
     }
     listed = _calls(reader, calls, f"{at}.calls") if calls is not None else ()
     if not listed and calls is not None and options.get("extras") != "forbid" and options.get("mode") != "exact":
-        reader.problem(calls, f"{at}: no call is listed and extras are allowed, so nothing would be checked")
+        reader.problem(calls, f"{at}: {_NO_CALL}")
     return ExpectedCalls(calls=listed, **options)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ They stand in `KEYS`, in the order in which they need each other. A new key is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Mapping as MappingOf
 from pathlib import Path
 
@@ -105,7 +105,10 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
             suite = read(context, suite, value)
     if suite.classification is None:
         _refuse_idle_labels(reader, suite)
+    if context.defaults is not None and not suite.scenarios:
+        reader.problem(context.defaults, "defaults: there is no scenario that they could apply to")
     suite = replace(suite, effects=_annotated(suite.effects, context.policies))
+    suite = replace(suite, notices=(*suite.notices, *_lookalikes(suite)))
     if not (suite.effects.write or suite.effects.irreversible):
         _refuse_idle_scope(reader, suite)
     stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
@@ -120,6 +123,18 @@ def _refuse_idle_labels(reader: Reader, suite: Suite) -> None:
         if scenario.label is not None:
             message = f"scenario '{scenario.id}': 'label' means nothing without 'classification' in the suite"
             reader.problems.append(Problem(message, reader.file, scenario.line))
+
+
+def _lookalikes(suite: Suite) -> Iterator[Problem]:
+    """A notice where two categories or capabilities look like one, for rates, weights and criteria part them."""
+    for kind in ("category", "capability"):
+        seen = {"adversarial": "adversarial"} if kind == "category" else {}
+        first = {name: one for one in reversed(suite.scenarios) if (name := getattr(one, kind)) is not None}
+        for name, scenario in reversed(first.items()):
+            known = seen.setdefault(" ".join(name.split()).casefold(), name)
+            if known != name:
+                message = f"scenario '{scenario.id}': the {kind} '{name}' is not '{known}', which it looks like"
+                yield Problem(message, suite.file, scenario.line)
 
 
 def _annotated(effects: Effects, policies: list[Policy]) -> Effects:

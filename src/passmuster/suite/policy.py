@@ -71,6 +71,8 @@ def read_policy(reader: Reader, node: Node) -> Policy:
 def inline_policy(reader: Reader, tool: Node, constraints: Node, at: str) -> Policy:
     """The policy that `tool` and `constraints` in a test spell."""
     pattern = reader.pattern(tool, f"{at}.tool")
+    if isinstance(constraints, Mapping) and not constraints.entries:
+        reader.problem(constraints, f"{at}.constraints: states nothing, so no argument would be checked")
     schema, anchors = read_arguments(reader, constraints, f"{at}.constraints")
     return Policy(reader.file, tool.line, [ToolPolicy(pattern, schema, anchors, tool.line)])
 

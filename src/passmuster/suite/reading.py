@@ -136,7 +136,7 @@ class Reader:
         if not isinstance(node, Scalar) or not isinstance(node.value, str):
             self.expected("a tool name or pattern", node, at)
             return "*"
-        bad = globs.why_bad(node.value)
+        bad = globs.why_bad(node.value) or _why_no_tool(node.value)
         if bad:
             self.problem(node, f"{at}: {bad}")
             return "*"
@@ -154,6 +154,15 @@ class Reader:
     def each(self, node: Node, at: str, read: Callable[[Node, str], T]) -> list[T]:
         """What `read` makes of each item of a list."""
         return [read(item, f"{at}[{place}]") for place, item in enumerate(self.items(node, at))]
+
+
+def _why_no_tool(pattern: str) -> str | None:
+    """Why a pattern that is sound in itself fits no tool that anybody has."""
+    if pattern != pattern.strip():
+        return f"the pattern '{pattern}' begins or ends with white space, which no tool's name does"
+    if ", " in pattern:
+        return f"the pattern '{pattern}' would have to be one name; write several patterns as a list"
+    return None
 
 
 _FUZZY = r"(?<!\\)(?:\\\\)*\{(?!\d*,?\d*\})"

@@ -37,6 +37,21 @@ _BACKTRACKING = 100_000
 _LARGEST = sys.float_info.max
 _DATA = frozenset({"enum", "const", "default", "examples"})
 
+_OF_ONE = ("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
+_OF_ONE += ("additionalItems", "unevaluatedItems", "unevaluatedProperties")
+_OF_MANY = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_OF_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_ASSERTING = (
+    *("type", "enum", "const", "required", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    *("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "minContains"),
+    *("maxContains", "minProperties", "maxProperties", "dependentRequired"),
+    *dict.fromkeys((*_OF_ONE, *_OF_MANY, *_OF_NAMED)),
+)
+"""Keywords that a value can break. JSON Schema takes any other word for a remark, and a typo with it."""
+_REMARKS = ("title", "description", "example", "examples", "default", "deprecated", "readOnly", "writeOnly", "id")
+_OURS = {"min": "minimum", "max": "maximum"}
+"""Words of our own policies that say nothing in JSON Schema."""
+
 
 class SchemaProblem(Exception):
     """A schema that cannot be compiled; `path` leads to the part that is wrong."""
@@ -49,6 +64,7 @@ class SchemaProblem(Exception):
 
 def compile_schema(schema: dict[str, Any]) -> Validator:
     """A validator for the schema. Nothing is fetched: `$ref` reaches no further than the schema itself."""
+    _refuse_misspelt(schema, ())
     try:
         return jsonschema_rs.validator_for(
             _bounded(schema),
@@ -63,6 +79,35 @@ def compile_schema(schema: dict[str, Any]) -> Validator:
         raise SchemaProblem(tuple(error.instance_path), message) from error
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise SchemaProblem((), str(error)) from error
+
+
+def _refuse_misspelt(schema: Any, path: tuple[str | int, ...]) -> None:
+    """A word that is nearly a keyword was meant as one, and would be no constraint at all."""
+    if not isinstance(schema, dict):
+        return
+    for key, value in schema.items():
+        if key not in _ASSERTING and (meant := _meant(str(key))):
+            message = f"'{key}' is no keyword of JSON Schema, so nothing would be checked; did you mean '{meant}'?"
+            raise SchemaProblem((*path, key), message)
+        if key in _OF_NAMED and isinstance(value, dict):
+            for name, inner in value.items():
+                _refuse_misspelt(inner, (*path, key, name))
+        elif key in _OF_MANY and isinstance(value, list):
+            for place, inner in enumerate(value):
+                _refuse_misspelt(inner, (*path, key, place))
+        elif key in _OF_ONE:
+            _refuse_misspelt(value, (*path, key))
+
+
+def _meant(word: str) -> str | None:
+    """The keyword that a word is so near to that it can hardly be anything else."""
+    if word in _REMARKS or word.startswith(("$", "x-")):
+        return None
+    import difflib  # late, for most schemas have no word to wonder about
+
+    known = {keyword.lower(): keyword for keyword in _ASSERTING}
+    near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.82)
+    return _OURS.get(word) or (known[near[0]] if near else None)
 
 
 def _bounded(part: Any) -> Any:

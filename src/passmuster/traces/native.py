@@ -75,7 +75,7 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
             except msgspec.ValidationError:
                 trace = _read_loosely(data)
             calls: list[ToolCall] = []
-            plain = True
+            plain, spoken = True, False
             for step in trace.steps:
                 kind = type(step)
                 if kind is ToolCall:
@@ -84,6 +84,10 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
                         plain = False
                 elif kind is ToolResult:
                     plain = False
+                elif kind is Message:
+                    spoken = True
+            if spoken or bytes(data).count(b'"steps"') > 1:
+                _reject_hidden(offset, bytes(data))
             origin = Origin(name, path, offset, part, line)
             if plain and (trace.steps or trace.answer is not None):
                 force_setattr(trace, "origin", origin)
@@ -237,6 +241,19 @@ def _fault(fault: str | _FaultFields | None) -> Fault | None:
 
 def _text(value: str | float | None) -> str | None:
     return None if value is None else str(value)
+
+
+def _reject_hidden(offset: int, data: bytes) -> None:
+    """Refuse calls inside a step, for they would be overlooked: a step of a step, or one in a chat message's way."""
+    if not any(name in data for name in (b'"tool_calls"', b'"function_call"')) and data.count(b'"steps"') < 2:
+        return
+    steps = msgspec.json.decode(data, type=dict[str, Raw]).get("steps", b"null")
+    for number, step in enumerate(msgspec.json.decode(steps, type=list[dict[str, Raw]] | None) or ()):
+        chat = ("tool_calls", "function_call") if bytes(step["type"]) == b'"message"' else ()
+        for name in ("steps", *chat):
+            if bytes(step.get(name, b"null")) not in (b"null", b"[]"):
+                message = f"step {number + 1} holds '{name}': give each call as a step of its own, with its 'parent'"
+                raise BadRecord(offset, message)
 
 
 _STEP = r"`\$\.(steps|messages|traj)\[(\d+)\](`)?"
