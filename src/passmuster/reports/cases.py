@@ -79,7 +79,7 @@ def _scenario_case(scenario: ScenarioReport, lines: list[GateLine], stuck: bool)
 
 
 def _gravest(lines: list[GateLine], stuck: bool) -> GateLine | None:
-    order: tuple[Ending, ...] = ("error", "fail", "warning", "tolerated", "pass")
+    order: tuple[Ending, ...] = ("error", "fail", "tolerated", "warning", "pass")
     return min(lines, key=lambda line: order.index(_line_ending(line, stuck)), default=None)
 
 

@@ -17,6 +17,7 @@ from passmuster.scoring.gate import words_of
 from passmuster.scoring.metric_words import written
 from passmuster.scoring.report import GateLine, ScenarioReport, TestReport
 from passmuster.scoring.suite_metrics import Measured, Tried
+from passmuster.scoring.tolerance import OPTIONAL
 from passmuster.suite.gate_model import BaselineSpec
 from passmuster.suite.metric_names import METRICS
 from passmuster.suite.model import Suite
@@ -217,7 +218,7 @@ def _scenario_lines(
                 at=report.line,
                 actual=report.status,
                 expected=was.status,
-                tolerated_by="optional_scenarios" if never else None,
+                tolerated_by=OPTIONAL if never else None,
             )
         elif was.exercised and report.status == "skip":
             message = f"is exercised no more: every run was skipped, and in the baseline it was '{was.status}'"

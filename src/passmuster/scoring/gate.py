@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from passmuster.problems import did_you_mean
-from passmuster.scoring.report import GateLine, ScenarioReport, TestReport
+from passmuster.scoring.report import GateLine, Kind, ScenarioReport, TestReport
 from passmuster.scoring.settings import Settings
 from passmuster.scoring.suite_metrics import Tried
 from passmuster.scoring.tally import Tally
-from passmuster.scoring.tolerance import Tolerance, tolerated_by
+from passmuster.scoring.tolerance import OPTIONAL, Tolerance, tolerated_by
 from passmuster.suite.model import Suite
 
 __all__ = ["exit_code_of", "gate_lines", "words_of"]
+
+_ELSEWHERE = "not on the run shown"
 
 
 def gate_lines(
@@ -122,7 +124,7 @@ def _scenario_lines(
             status = "error"  # how it failed for certain is tolerated; what else a judge left open is not
     elif report.status in ("warn", "skip"):
         status, level = "fail", "warning"
-    place = {"file": suite.file, "line": report.line}
+        tolerated = OPTIONAL if tried.optional else None
     yield GateLine(
         kind="scenario",
         id=report.id,
@@ -137,33 +139,47 @@ def _scenario_lines(
     )
     if tried.required_at is not None:
         yield _required_line(suite, tried.required_at, report, message)
-    tally = tried.tally
-    if tally.warned and tolerated:  # a failure that is tolerated does not excuse what warns besides
-        reasons = _why(report, "warn") or "not on the run shown"
-        message = f"checks warned on {tally.warned} of {_many(report.runs, 'run')}: {reasons}"
-        yield GateLine("scenario", report.id, "warning", "fail", message, actual="warn", expected="pass", **place)  # type: ignore[arg-type]
-    if tally.skipped and report.status != "skip":
-        reasons = _why(report, "skip") or "not on the run shown"
-        message = f"checks were skipped on {tally.skipped} of {_many(report.runs, 'run')}: {reasons}"
-        yield GateLine("vacuous", report.id, "warning", "fail", message, **place)  # type: ignore[arg-type]
-    for name, times in sorted(tally.idle.items()):
-        message = f"the behavior '{name}' was not put to the test on {times} of {_many(report.runs, 'run')}"
-        yield GateLine("vacuous", report.id, "warning", "fail", message, **place)  # type: ignore[arg-type]
-    if not tried.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
-        message = "asks nothing: it states no expectation of its own"
-        yield GateLine("vacuous", report.id, "warning", "fail", message, **place)  # type: ignore[arg-type]
-    if 0 < report.runs < tried.scenario.repeat:
-        message = f"{_many(report.runs, 'run')} of {tried.scenario.repeat}: fewer traces than 'repeat' asks for"
+    excused = report.status in ("missing", "fail", "error") and tolerated is not None
+    for kind, message, actual, expected in _remarks(tried, report, excused):
         yield GateLine(
-            "input",
+            kind,
             report.id,
             "warning",
             "fail",
             message,
-            actual=report.runs,
-            expected=tried.scenario.repeat,
-            **place,  # type: ignore[arg-type]
+            actual=actual,
+            expected=expected,
+            tolerated_by=OPTIONAL if tried.optional else None,
+            file=suite.file,
+            line=report.line,
         )
+
+
+def _remarks(tried: Tried, report: ScenarioReport, excused: bool) -> Iterator[tuple[Kind, str, Any, Any]]:
+    """What warns besides the scenario's own line, as kind, message, and what was found and asked for.
+
+    `excused` where that line is a failure which something tolerates.
+    """
+    tally, runs = tried.tally, _many(report.runs, "run")
+    if tally.warned and excused:  # a failure that is tolerated does not excuse what warns besides
+        yield (
+            "scenario",
+            f"checks warned on {tally.warned} of {runs}: {_why(report, 'warn') or _ELSEWHERE}",
+            "warn",
+            "pass",
+        )
+    if tally.skipped and report.status != "skip":
+        reasons = _why(report, "skip") or _ELSEWHERE
+        yield "vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}", None, None
+    if tally.unheard and report.status in ("pass", "warn"):
+        silent = _many(sum(tally.unheard.values()), "question")
+        yield "vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}", None, None
+    for name, times in sorted(tally.idle.items()):
+        yield "vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}", None, None
+    if not tried.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
+        yield "vacuous", "asks nothing: it states no expectation of its own", None, None
+    if 0 < report.runs < (wanted := tried.scenario.repeat):
+        yield "input", f"{runs} of {wanted}: fewer traces than 'repeat' asks for", report.runs, wanted
 
 
 def _required_line(suite: Suite, required_at: int, report: ScenarioReport, message: str) -> GateLine:

@@ -17,6 +17,7 @@ __all__ = [
     "Behaviors",
     "Flip",
     "GateLine",
+    "Kind",
     "Metric",
     "Provenance",
     "Report",

@@ -16,8 +16,10 @@ from passmuster.scoring.suite_metrics import ADVERSARIAL, Tried
 from passmuster.suite.gate_model import Bound
 from passmuster.suite.model import Suite
 
-__all__ = ["Tolerance", "is_weighted", "tolerances", "tolerated_by"]
+__all__ = ["OPTIONAL", "Tolerance", "is_weighted", "tolerances", "tolerated_by"]
 
+OPTIONAL = "optional_scenarios"
+"""What tolerates everything about an optional scenario."""
 _ANY = "any"
 
 
@@ -54,7 +56,7 @@ def tolerated_by(
     """What tolerates that a scenario failed, or that an outside part kept it from being judged; with `left_open`, also
     that it may have failed in further ways of which a judge said nothing."""
     if tried.optional:
-        return "optional_scenarios"
+        return OPTIONAL
     ways: set[str] = {*tried.tally.ways, *(tried.tally.open_ways if left_open else ())}
     if report.status == "missing":
         ways = {"missing"}

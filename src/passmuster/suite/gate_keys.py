@@ -119,7 +119,7 @@ def _listed(reader: Reader, suite: Suite, node: Node, at: str, required: Sequenc
         ids = reader.required(map_, "ids", at)
     if ids is None:
         return ()
-    known = [scenario.id for scenario in suite.scenarios]
+    known = {scenario.id: None for scenario in suite.scenarios}
     elsewhere = {one.id: one.line for one in required}
     found: dict[str, Listed] = {}
     for item in reader.one_or_more(ids):

@@ -37,8 +37,10 @@ _BACKTRACKING = 100_000
 _LARGEST = sys.float_info.max
 _DATA = frozenset({"enum", "const", "default", "examples"})
 
-_OF_ONE = ("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
-_OF_ONE += ("additionalItems", "unevaluatedItems", "unevaluatedProperties")
+_OF_ONE = (
+    *("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+)
 _OF_MANY = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 _OF_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _ASSERTING = (

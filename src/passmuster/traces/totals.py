@@ -54,7 +54,7 @@ def cost_usd(trace: Trace) -> float | None:
         return trace.total_cost_usd
     costs = [call.cost_usd for call in trace.model_calls]
     known = [cost for cost in costs if cost is not None]
-    return fsum(known) if costs and len(known) == len(costs) else None
+    return _sum(known) if costs and len(known) == len(costs) else None
 
 
 def duration_ms(trace: Trace) -> float | None:
@@ -67,7 +67,7 @@ def duration_ms(trace: Trace) -> float | None:
             return _duration_of_groups(trace)
     durations = [*(call.duration_ms for call in calls), *(call.duration_ms for call in trace.model_calls)]
     known = [duration for duration in durations if duration is not None]
-    return fsum(known) if durations and len(known) == len(durations) else None
+    return _sum(known) if durations and len(known) == len(durations) else None
 
 
 def _duration_of_groups(trace: Trace) -> float | None:
@@ -86,4 +86,12 @@ def _duration_of_groups(trace: Trace) -> float | None:
             total.append(step.duration_ms)
         if type(step) is ToolCall and (own is None or own != group):
             group, place = own, len(total) - 1
-    return fsum(total) if total else None
+    return _sum(total) if total else None
+
+
+def _sum(figures: list[float]) -> float | None:
+    """The exact sum; unknown where no number can say it."""
+    try:
+        return fsum(figures)
+    except OverflowError:
+        return None
