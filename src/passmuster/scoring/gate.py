@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster.problems import did_you_mean
@@ -140,46 +141,54 @@ def _scenario_lines(
     if tried.required_at is not None:
         yield _required_line(suite, tried.required_at, report, message)
     excused = report.status in ("missing", "fail", "error") and tolerated is not None
-    for kind, message, actual, expected in _remarks(tried, report, excused):
+    for remark in _remarks(tried, report, excused):
         yield GateLine(
-            kind,
+            remark.kind,
             report.id,
             "warning",
             "fail",
-            message,
-            actual=actual,
-            expected=expected,
-            tolerated_by=OPTIONAL if tried.optional else None,
+            remark.message,
+            actual=remark.actual,
+            expected=remark.expected,
+            tolerated_by=OPTIONAL if tried.optional else remark.tolerated_by,
             file=suite.file,
             line=report.line,
         )
 
 
-def _remarks(tried: Tried, report: ScenarioReport, excused: bool) -> Iterator[tuple[Kind, str, Any, Any]]:
-    """What warns besides the scenario's own line, as kind, message, and what was found and asked for.
+class _Remark(Struct, frozen=True):
+    """What warns besides a scenario's own line."""
 
-    `excused` where that line is a failure which something tolerates.
-    """
+    kind: Kind
+    message: str
+    actual: Any = None
+    expected: Any = None
+    tolerated_by: str | None = None
+
+
+def _remarks(tried: Tried, report: ScenarioReport, excused: bool) -> Iterator[_Remark]:
+    """All of them; `excused` where the scenario's own line is a failure which something tolerates."""
     tally, runs = tried.tally, _many(report.runs, "run")
     if tally.warned and excused:  # a failure that is tolerated does not excuse what warns besides
-        yield (
-            "scenario",
-            f"checks warned on {tally.warned} of {runs}: {_why(report, 'warn') or _ELSEWHERE}",
-            "warn",
-            "pass",
-        )
+        reasons = _why(report, "warn") or _ELSEWHERE
+        yield _Remark("scenario", f"checks warned on {tally.warned} of {runs}: {reasons}", "warn", "pass")
+    failed = tally.runs - sum(tally.statuses.get(status, 0) for status in ("pass", "warn", "skip"))
+    if failed and report.status in ("pass", "warn"):
+        message = f"{failed} of {runs} did not pass: {_why(report, 'fail') or _ELSEWHERE}"
+        policy = None if "forbidden_tools" in tally.ways else "repeat_policy"
+        yield _Remark("scenario", message, failed, 0, policy)
     if tally.skipped and report.status != "skip":
         reasons = _why(report, "skip") or _ELSEWHERE
-        yield "vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}", None, None
+        yield _Remark("vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}")
     if tally.unheard and report.status in ("pass", "warn"):
         silent = _many(sum(tally.unheard.values()), "question")
-        yield "vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}", None, None
+        yield _Remark("vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}")
     for name, times in sorted(tally.idle.items()):
-        yield "vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}", None, None
+        yield _Remark("vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}")
     if not tried.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
-        yield "vacuous", "asks nothing: it states no expectation of its own", None, None
+        yield _Remark("vacuous", "asks nothing: it states no expectation of its own")
     if 0 < report.runs < (wanted := tried.scenario.repeat):
-        yield "input", f"{runs} of {wanted}: fewer traces than 'repeat' asks for", report.runs, wanted
+        yield _Remark("input", f"{runs} of {wanted}: fewer traces than 'repeat' asks for", report.runs, wanted)
 
 
 def _required_line(suite: Suite, required_at: int, report: ScenarioReport, message: str) -> GateLine:
@@ -270,15 +279,18 @@ def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[Gat
         return GateLine("input", id_, "warning", "fail", message, file=suite.file if at else None, line=at)
 
     if tally.bad_lines:
-        yield line("bad_lines", f"{_many(tally.bad_lines, 'line')} could not be read and were skipped")
+        were = "was" if tally.bad_lines == 1 else "were"
+        yield line("bad_lines", f"{_many(tally.bad_lines, 'line')} could not be read and {were} skipped")
     for name in sorted(tally.unknown_scenarios):
         hint = did_you_mean(name, [scenario.id for scenario in suite.scenarios])
         yield line(
-            name, f"{_many(tally.unknown_scenarios[name], 'trace')} name a scenario the suite does not have{hint}"
+            name,
+            f"the suite does not have this scenario, which {_many(tally.unknown_scenarios[name], 'trace')} named{hint}",
         )
     for query in sorted(tally.ambiguous_queries):
         yield line(
-            query, f"{_many(tally.ambiguous_queries[query], 'trace')} fit several scenarios by query; state 'scenario'"
+            query,
+            f"by its query {_many(tally.ambiguous_queries[query], 'trace')} fitted all of these; state 'scenario'",
         )
     if tally.stray_faults:
         yield line(

@@ -381,7 +381,12 @@ def _scores(suite: Suite, tally: Tally) -> dict[str, Measured]:
     for test, counted in zip(suite.tests, tally.tests, strict=True):
         if counted.scores:
             scores = [(score, 1.0) for score in counted.ordered_scores()]
+            known, total = _partly(counted.scores, counted.traces)
             found[test.id] = Measured(
-                value=counted.score_sum.mean(counted.scores), n=counted.scores, interval=_bootstrapped(scores)
+                value=counted.score_sum.mean(counted.scores),
+                n=counted.scores,
+                interval=_bootstrapped(scores),
+                known=known,
+                total=total,
             )
     return found

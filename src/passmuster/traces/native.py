@@ -86,8 +86,8 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
                     plain = False
                 elif kind is Message:
                     spoken = True
-            if spoken or bytes(data).count(b'"steps"') > 1:
-                _reject_hidden(offset, bytes(data))
+            if spoken:
+                _reject_calls_said(offset, bytes(data))
             origin = Origin(name, path, offset, part, line)
             if plain and (trace.steps or trace.answer is not None):
                 force_setattr(trace, "origin", origin)
@@ -243,17 +243,15 @@ def _text(value: str | float | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _reject_hidden(offset: int, data: bytes) -> None:
-    """Refuse calls inside a step, for they would be overlooked: a step of a step, or one in a chat message's way."""
-    if not any(name in data for name in (b'"tool_calls"', b'"function_call"')) and data.count(b'"steps"') < 2:
+def _reject_calls_said(offset: int, data: bytes) -> None:
+    """Refuse calls inside a message, in the way of chat messages, for they would be overlooked."""
+    if b'"tool_calls"' not in data and b'"function_call"' not in data:
         return
-    steps = msgspec.json.decode(data, type=dict[str, Raw]).get("steps", b"null")
-    for number, step in enumerate(msgspec.json.decode(steps, type=list[dict[str, Raw]] | None) or ()):
-        chat = ("tool_calls", "function_call") if bytes(step["type"]) == b'"message"' else ()
-        for name in ("steps", *chat):
-            if bytes(step.get(name, b"null")) not in (b"null", b"[]"):
-                message = f"step {number + 1} holds '{name}': give each call as a step of its own, with its 'parent'"
-                raise BadRecord(offset, message)
+    steps = msgspec.json.decode(data, type=dict[str, Raw])["steps"]
+    for number, step in enumerate(msgspec.json.decode(steps, type=list[dict[str, Raw]])):
+        for name in ("tool_calls", "function_call"):
+            if bytes(step["type"]) == b'"message"' and bytes(step.get(name, b"null")) not in (b"null", b"[]"):
+                raise BadRecord(offset, f"step {number + 1} holds '{name}': give each call as a step of its own")
 
 
 _STEP = r"`\$\.(steps|messages|traj)\[(\d+)\](`)?"

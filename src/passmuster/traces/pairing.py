@@ -3,7 +3,8 @@
 Ids may be missing, repeated or out of order. A result takes the oldest call with its id that still waits for
 one; failing that, a later call with its id. A result without an id, or with one that no call has, goes by its place:
 it takes a waiting call of the latest batch (calls with nothing between them) that has one, and of these the
-oldest; of its own tool if it names one. A call that has an id is not answered by a result with another.
+oldest; of its own tool if it names one. A call that has an id is not answered by a result with another. Results that
+say whose they are choose before those that do not.
 
 A second result for an answered call is dropped. A result whose call was never recorded is a call all the same
 if it names its tool: the tool did run.
@@ -43,15 +44,25 @@ def pair_results(steps: Sequence[AnyStep]) -> list[tuple[int, Step]]:
 
 
 def _forward(steps: Sequence[AnyStep]) -> dict[int, int]:
-    """Index of call → index of its result, for results that follow their calls."""
+    """Index of call → index of its result, for results that follow their calls.
+
+    Those that say whose they are come first, so that none of the others takes their call.
+    """
     known = _ids(steps)
+    answers: dict[int, int] = {}
+    for tells in (True, False):
+        _pair(steps, known, answers, tells=tells)
+    return answers
+
+
+def _pair(steps: Sequence[AnyStep], known: set[str], answers: dict[int, int], *, tells: bool) -> None:
+    """Pair the results that tell an id of a call or a tool, or those that do not."""
     by_id: dict[str, deque[int]] = defaultdict(deque)
     by_place, by_place_without_id = _Waiting(), _Waiting()
     batch = 0
-    answers: dict[int, int] = {}
     for index, step in enumerate(steps):
         if isinstance(step, ToolCall):
-            if _has_result(step):
+            if index in answers or _has_result(step):
                 continue
             by_place.add(index, batch, step.tool)
             if step.id is None:
@@ -60,7 +71,7 @@ def _forward(steps: Sequence[AnyStep]) -> dict[int, int]:
                 by_id[str(step.id)].append(index)
             continue
         batch = index
-        if isinstance(step, ToolResult):
+        if isinstance(step, ToolResult) and tells == (step.tool is not None or str(step.id) in known):
             if step.id is None:
                 call = by_place.take(step.tool, answers)
             elif str(step.id) in known:
@@ -69,7 +80,6 @@ def _forward(steps: Sequence[AnyStep]) -> dict[int, int]:
                 call = by_place_without_id.take(step.tool, answers)
             if call is not None:
                 answers[call] = index
-    return answers
 
 
 class _Waiting:

@@ -33,12 +33,12 @@ class Source(Struct, frozen=True):
 
     @property
     def compressed(self) -> bool:
-        return self.path.endswith(".gz")
+        return self.path.lower().endswith(".gz")
 
     @property
     def lines_expected(self) -> bool:
         """Whether the file's ending promises one record a line."""
-        return self.path.removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+        return self.path.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
     def open(self) -> IO[bytes]:
         """The file's bytes, decompressed."""
@@ -98,7 +98,7 @@ def _inside(folder: str) -> Iterator[str]:
         seen.add(real)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if not name.startswith(".") and name.endswith(_ENDINGS):
+            if not name.startswith(".") and name.lower().endswith(_ENDINGS):
                 yield os.path.join(place, name)
 
 
