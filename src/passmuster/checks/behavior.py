@@ -79,14 +79,17 @@ class BehaviorCheck:
         asked = behavior.check if isinstance(behavior.check, b.Asked) else b.Asked("")
         self._least = metrics.judge_threshold(asked.threshold)
         self._see = _compile(behavior, tools, forbidden)
+        self._about_answer = isinstance(behavior.check, b.AnswerContains | b.AnswerMatches)
 
     def see(self, view: View) -> Sight | Question:
         """What the run shows by itself, or the question that it leaves."""
         if callable(self._see):
             try:
-                return self._see(view)
+                sight = self._see(view)
             except TimeoutError:
                 return Sight(None, "a pattern took longer than a second", broken=True)
+            silent = view.trace.answer is None and (self._about_answer or not view.names)
+            return Sight(sight.observed, idle=True) if silent and sight.observed != self.forbidden else sight
         recorded = None if self._see else _recorded(view.trace, self.name)
         if recorded is not None:
             return SEEN if recorded else UNSEEN

@@ -76,6 +76,8 @@ class ScenarioSeen(Struct, frozen=True):
     """Some judge was not asked, because judges are off."""
     correct: Status | None = None
     """Correctness as a whole, judges included; `error` only where a judge had no verdict. None: nothing is stated."""
+    heard: bool = False
+    """Some judge had a verdict."""
     behaviors: BehaviorsSeen | None = None
     ways: tuple[Way, ...] = ()
     """In which ways it failed, or may have where an outside part left that open."""

@@ -15,7 +15,7 @@ from passmuster.checks.golden import Golden
 from passmuster.checks.layer import CheckLine, Layer, LayerReport, ScenarioSeen, Seen, Way
 from passmuster.checks.outcome import Status, worst
 from passmuster.checks.path import path_checks, path_measures
-from passmuster.checks.question import Heard, Inquiry, Question
+from passmuster.checks.question import Heard, Inquiry, Question, Verdict
 from passmuster.checks.view import ToolIndex, View
 from passmuster.suite.model import Scenario, Suite
 
@@ -95,7 +95,7 @@ class ScenarioCheck:
     def examine(self, view: View) -> Examination:
         """Every check decided, with the questions that takes."""
         layers = self._layers(view)
-        judged, behaviors = yield from self._heard(view, layers[0])
+        judged, behaviors, heard = yield from self._heard(view, layers[0])
         lines = tuple(one.line for one in judged)
         ways = list(self._ways(layers))
         if "correctness" not in ways and any(line.status == "fail" for line in lines):
@@ -116,6 +116,7 @@ class ScenarioCheck:
             unasked=any(one.line.status == "skip" and not one.spared for one in judged)
             or (behaviors is not None and behaviors.unasked),
             correct=_correctness(layers[0], lines) if self._answer else None,
+            heard=heard,
             behaviors=behaviors,
             ways=tuple(ways),
             label=self._label.quadrant(view.trace.answer) if self._label else None,
@@ -156,26 +157,31 @@ class ScenarioCheck:
 
     def _heard(
         self, view: View, answer: Seen | None
-    ) -> Generator[list[Question], Sequence[Heard], tuple[list[Judged], BehaviorsSeen | None]]:
-        """The chain of judges and the behaviors; the first round asks for both."""
+    ) -> Generator[list[Question], Sequence[Heard], tuple[list[Judged], BehaviorsSeen | None, bool]]:
+        """The chain of judges and the behaviors, and whether any judge had a verdict; the first round asks for both."""
         sights = [check.see(view) for check in self._behaviors]
         asked = [sight for sight in sights if isinstance(sight, Question)]
         chain = self._chain(view, answer)
         judged: list[Judged] = []
         told: Sequence[Heard] = ()
+        verdicts: list[Heard] = []
         try:
             questions = next(chain)
             heard = yield [*asked, *questions]
+            verdicts += heard
             told = heard[: len(asked)]
             heard = heard[len(asked) :]
             while True:
                 heard = yield chain.send(heard)
+                verdicts += heard
         except StopIteration as end:
             judged = end.value
         if asked and not told:  # the chain asked nothing
             told = yield asked
+            verdicts += told
+        spoken = any(isinstance(verdict, Verdict) for verdict in verdicts)
         if not sights:
-            return judged, None
+            return judged, None, spoken
         from passmuster.checks.behavior import weigh
 
         answers = iter(told)
@@ -183,7 +189,7 @@ class ScenarioCheck:
             check.heard(next(answers)) if isinstance(sight, Question) else sight
             for check, sight in zip(self._behaviors, sights, strict=True)
         ]
-        return judged, weigh(self._behaviors, decided)
+        return judged, weigh(self._behaviors, decided), spoken
 
     def _chain(self, view: View, answer: Seen | None) -> Asking:
         if not self._stages:

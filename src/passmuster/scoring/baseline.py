@@ -164,7 +164,7 @@ def _recorded(tried: Tried, report: ScenarioReport, required: bool, golden: Gold
         exercised=report.status not in ("skip", "missing"),
         runs=tally.runs,
         passed=_share(tried.runs()),
-        correct=_share(tried.correct_runs()) if _states_correctness(tried) else None,
+        correct=_share(tried.correct_runs()) if tried.scenario.states_correctness else None,
         score=report.score,
         behaviors=_behaviors(tried),
         latency_ms=tally.duration.mean(),
@@ -177,10 +177,6 @@ def _recorded(tried: Tried, report: ScenarioReport, required: bool, golden: Gold
 def _share(runs: tuple[int, int, int]) -> Share:
     passed, broken, counted = runs
     return Share(passed, counted, broken)
-
-
-def _states_correctness(tried: Tried) -> bool:
-    return tried.scenario.correctness is not None or tried.scenario.label is not None
 
 
 def _behaviors(tried: Tried) -> float | None:

@@ -223,7 +223,15 @@ def _scenario_lines(
         elif was.exercised and report.status == "skip":
             message = f"is exercised no more: every run was skipped, and in the baseline it was '{was.status}'"
             yield _line(
-                suite, report.id, "warning", "fail", message, at=report.line, actual="skip", expected=was.status
+                suite,
+                report.id,
+                "warning",
+                "fail",
+                message,
+                at=report.line,
+                actual="skip",
+                expected=was.status,
+                tolerated_by=OPTIONAL if report.id in optional else None,
             )
 
 

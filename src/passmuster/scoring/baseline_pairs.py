@@ -114,7 +114,8 @@ def pairs_of(
         if id_ in before and kind.only(after[id_]) and "error" not in (before[id_].status, after[id_].status)
         if (old := kind.figure(before[id_])) is not None and (new := kind.figure(after[id_])) is not None
     ]
-    counted = [(float(old), float(new), weight) for old, new, weight in found if weight > 0]
+    heaviest = max((weight for *_, weight in found), default=0.0)  # weights may be beyond what can be added up
+    counted = [(float(old), float(new), weight / heaviest) for old, new, weight in found if weight > 0]
     if not counted:
         return None
     from passmuster.scoring.resampling import drop_p_value
@@ -125,4 +126,7 @@ def pairs_of(
         [value * weight for value, weight in zip(better, used, strict=True)],
         [value * weight for value, weight in zip(worse, used, strict=True)],
     )
-    return Pairs(kind.together(olds, used), kind.together(news, used), len(counted), p_value)
+    try:
+        return Pairs(kind.together(olds, used), kind.together(news, used), len(counted), p_value)
+    except OverflowError:  # sums that no number can say
+        return None

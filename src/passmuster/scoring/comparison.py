@@ -6,35 +6,39 @@ version would write, is read as absent. Times and durations are no changes.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
-from passmuster.suite.metric_names import METRICS
+from passmuster.scoring.report_documents import (
+    Document,
+    Figure,
+    by_id,
+    figure,
+    map_of,
+    maps_in,
+    number_of,
+    text_of,
+    whole_of,
+)
+from passmuster.suite.metric_names import metric_named
 
 __all__ = [
     "CaseChange",
     "Comparison",
     "CountChange",
-    "Figure",
     "GateChange",
     "MetricChange",
     "Side",
-    "Unit",
     "Unlisted",
     "ViolationChange",
     "compare",
-    "unit_of",
 ]
 
-Document = Mapping[str, Any]
 Key = TypeVar("Key")
-Unit = Literal["rate", "usd", "ms", "tokens", "number"]
 
-_UNITS: dict[str, Unit] = {"USD": "usd", "ms": "ms", "tokens": "tokens"}
 _GRAVITY = ("pass", "tolerated", "warning", "undecided", "fail", "error")
 # These lines are there only while something is wrong; of the others, one that is gone is no longer asked for.
 _COMPLAINTS = frozenset({"vacuous", "input", "judge", "error"})
@@ -66,25 +70,18 @@ class GateChange(Struct, frozen=True):
     message: str
 
 
-class Figure(Struct, frozen=True):
-    """A metric in one report."""
-
-    value: float | None
-    n: int | None
-    ci95: tuple[float, float] | None
-
-
 class MetricChange(Struct, frozen=True):
     """A metric in both reports, or in one of them."""
 
     name: str
-    unit: Unit
+    rate: bool
+    """Whether it lies in 0 to 1."""
     before: Figure | None
     after: Figure | None
     difference: float | None
     """After less before, in the metric's own unit."""
     relative: float | None
-    """The difference as a part of what was before; not for rates, whose difference is in points."""
+    """The difference as a part of what was before; not for rates, whose difference says as much."""
 
     @property
     def changed(self) -> bool:
@@ -184,23 +181,15 @@ def compare(before: Document, after: Document) -> Comparison:
     )
 
 
-def unit_of(metric: str) -> Unit:
-    """What a metric is counted in; one that this version does not know is a plain number."""
-    known = METRICS.get(metric)
-    if known is None:
-        return "number"
-    return "rate" if known.rate else _UNITS.get(known.unit, "number")
-
-
 def _side(document: Document) -> Side:
-    provenance = _map(document.get("provenance"))
+    provenance = map_of(document.get("provenance"))
     return Side(
-        suite=_text(document.get("suite")),
-        suite_file=_text(document.get("suite_file")),
-        suite_sha256=_text(provenance.get("suite_sha256")),
-        version=_text(provenance.get("version")),
-        verdict=_text(document.get("verdict")),
-        exit_code=_whole(document.get("exit_code")),
+        suite=text_of(document.get("suite")),
+        suite_file=text_of(document.get("suite_file")),
+        suite_sha256=text_of(provenance.get("suite_sha256")),
+        version=text_of(provenance.get("version")),
+        verdict=text_of(document.get("verdict")),
+        exit_code=whole_of(document.get("exit_code")),
         partial=document.get("partial") is True,
     )
 
@@ -227,16 +216,16 @@ def _gate(before: Document, after: Document) -> Iterator[GateChange]:
 def _endings(document: Document) -> dict[tuple[str, str], tuple[str, str]]:
     """How each thing asked of the gate ended, by the gravest of its lines, and what that line says."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
-    for line in _maps(document, "gate"):
-        key = (_text(line.get("kind")) or "", _text(line.get("id")) or "")
+    for line in maps_in(document, "gate"):
+        key = (text_of(line.get("kind")) or "", text_of(line.get("id")) or "")
         ending = _ending(line)
         if key not in found or _GRAVITY.index(ending) > _GRAVITY.index(found[key][0]):
-            found[key] = (ending, _text(line.get("message")) or "")
+            found[key] = (ending, text_of(line.get("message")) or "")
     return found
 
 
 def _ending(line: Document) -> str:
-    status = _text(line.get("status"))
+    status = text_of(line.get("status"))
     if status == "pass":
         return "pass"
     if line.get("tolerated_by") is not None:
@@ -250,33 +239,25 @@ def _ending(line: Document) -> str:
 
 
 def _metrics(before: Document, after: Document) -> Iterator[MetricChange]:
-    old, new = _map(before.get("metrics")), _map(after.get("metrics"))
+    old, new = map_of(before.get("metrics")), map_of(after.get("metrics"))
     for name in _either(new, old):
-        was, now = _figure(old.get(name)), _figure(new.get(name))
-        unit = unit_of(name)
+        was, now = figure(old.get(name)), figure(new.get(name))
+        rate = metric_named(name).rate
         difference = relative = None
         if was and now and was.value is not None and now.value is not None:
             difference = now.value - was.value
-            relative = difference / abs(was.value) if was.value and unit != "rate" else None
-        yield MetricChange(name, unit, was, now, difference, relative)
-
-
-def _figure(found: Any) -> Figure | None:
-    if not isinstance(found, Mapping):
-        return None
-    interval = found.get("ci95")
-    ends = [_number(end) for end in interval] if isinstance(interval, (list, tuple)) else []
-    low, high = ends if len(ends) == 2 else (None, None)
-    ci95 = None if low is None or high is None else (low, high)
-    return Figure(_number(found.get("value")), _whole(found.get("n")), ci95)
+            relative = difference / abs(was.value) if was.value and not rate else None
+        yield MetricChange(name, rate, was, now, difference, relative)
 
 
 def _counts(before: Document, after: Document, part: str) -> list[CountChange]:
-    old, new = _map(before.get(part)), _map(after.get(part))
+    old, new = map_of(before.get(part)), map_of(after.get(part))
     # An older report that says nothing of it is not one that counted none.
     if part not in before or part not in after:
         return []
-    changes = (CountChange(name, _whole(old.get(name)) or 0, _whole(new.get(name)) or 0) for name in _either(new, old))
+    changes = (
+        CountChange(name, whole_of(old.get(name)) or 0, whole_of(new.get(name)) or 0) for name in _either(new, old)
+    )
     return [change for change in changes if change.before != change.after]
 
 
@@ -284,22 +265,22 @@ def _counts(before: Document, after: Document, part: str) -> list[CountChange]:
 
 
 def _cases(before: Document, after: Document, part: str) -> Iterator[CaseChange]:
-    old, new = _by_id(before, part), _by_id(after, part)
+    old, new = by_id(before, part), by_id(after, part)
     for name in _either(new, old):
         was, now = old.get(name, {}), new.get(name, {})
         change = CaseChange(
             name,
-            _text(was.get("status")),
-            _text(now.get("status")),
-            _number(was.get("score")),
-            _number(now.get("score")),
+            text_of(was.get("status")),
+            text_of(now.get("status")),
+            number_of(was.get("score")),
+            number_of(now.get("score")),
         )
         if (change.before, change.score_before) != (change.after, change.score_after):
             yield change
 
 
 def _violations(before: Document, after: Document) -> Iterator[ViolationChange]:
-    old, new = _by_id(before, "tests"), _by_id(after, "tests")
+    old, new = by_id(before, "tests"), by_id(after, "tests")
     for test in _either(new, old):
         was, was_like = _found(old.get(test, {}))
         now, now_like = _found(new.get(test, {}))
@@ -307,12 +288,12 @@ def _violations(before: Document, after: Document) -> Iterator[ViolationChange]:
             if was[identity] == now[identity]:
                 continue
             like = (now_like if identity in now_like else was_like)[identity]
-            fields = {name: _text(like.get(name)) for name in (*_IDENTITY, "scenario", "trace_id")}
+            fields = {name: text_of(like.get(name)) for name in (*_IDENTITY, "scenario", "trace_id")}
             grew = now[identity] > was[identity]
             yield ViolationChange(
                 turn="new" if grew else "fixed" if test in new else "gone",
                 test=test,
-                message=_text(like.get("message")) or "",
+                message=text_of(like.get("message")) or "",
                 before=was[identity],
                 after=now[identity],
                 **fields,
@@ -327,16 +308,16 @@ def _found(test: Document) -> tuple[Counter[tuple[str | None, ...]], dict[tuple[
     """
     found: Counter[tuple[str | None, ...]] = Counter()
     like: dict[tuple[str | None, ...], Document] = {}
-    for violation in _maps(test, "violations"):
-        place = _text(violation.get("scenario")) or _text(violation.get("trace_id"))
-        identity = (*(_text(violation.get(name)) for name in _IDENTITY), place)
+    for violation in maps_in(test, "violations"):
+        place = text_of(violation.get("scenario")) or text_of(violation.get("trace_id"))
+        identity = (*(text_of(violation.get(name)) for name in _IDENTITY), place)
         found[identity] += 1
         like.setdefault(identity, violation)
     return found, like
 
 
 def _unlisted(before: Document, after: Document) -> Iterator[Unlisted]:
-    old, new = _by_id(before, "tests"), _by_id(after, "tests")
+    old, new = by_id(before, "tests"), by_id(after, "tests")
     for test in _either(new, old):
         (was, was_listed), (now, now_listed) = _listed(old.get(test, {})), _listed(new.get(test, {}))
         if was > was_listed or now > now_listed:
@@ -344,41 +325,8 @@ def _unlisted(before: Document, after: Document) -> Iterator[Unlisted]:
 
 
 def _listed(test: Document) -> tuple[int, int]:
-    listed = len(_maps(test, "violations"))
-    return _whole(test.get("violation_count")) or listed, listed
-
-
-# ── Reading what may be missing ─────────────────────────────────────────────────────────────────────────────
-
-
-def _by_id(document: Document, part: str) -> dict[str, Document]:
-    return {_text(case.get("id")) or "": case for case in _maps(document, part)}
-
-
-def _maps(document: Document, part: str) -> list[Document]:
-    found = document.get(part)
-    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, (list, tuple)) else []
-
-
-def _map(found: Any) -> Document:
-    return found if isinstance(found, Mapping) else {}
-
-
-def _text(found: Any) -> str | None:
-    return found if isinstance(found, str) else None
-
-
-def _whole(found: Any) -> int | None:
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
-
-
-def _number(found: Any) -> float | None:
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        return None
-    try:
-        return float(found) if math.isfinite(found) else None
-    except OverflowError:
-        return None
+    listed = len(maps_in(test, "violations"))
+    return whole_of(test.get("violation_count")) or listed, listed
 
 
 def _either(new: Mapping[Key, Any], old: Mapping[Key, Any]) -> list[Key]:

@@ -19,6 +19,8 @@ from passmuster.suite.model import Suite
 __all__ = ["exit_code_of", "gate_lines", "words_of"]
 
 _ELSEWHERE = "not on the run shown"
+_HINTS = 10
+"""For so many unknown ids a known one that looks like it is searched: that takes long in large suites."""
 
 
 def gate_lines(
@@ -37,6 +39,7 @@ def gate_lines(
         *(line for tried, report in scenarios for line in _scenario_lines(suite, tried, report, known)),
         *about_suite,
         *_calibration_line(suite, settings),
+        *_bad_lines(tally),
         *([] if settings.partial else _input_lines(suite, tally, settings)),
     ]
     if settings.strict:
@@ -274,15 +277,20 @@ def _fault(report: ScenarioReport, status: str) -> str:
     return next((run.message for run in report.attempts if run.status == status and run.message), "no reason recorded")
 
 
+def _bad_lines(tally: Tally) -> Iterator[GateLine]:
+    if tally.bad_lines:
+        were = "was" if tally.bad_lines == 1 else "were"
+        message = f"{_many(tally.bad_lines, 'line')} could not be read and {were} skipped"
+        yield GateLine("input", "bad_lines", "warning", "fail", message)
+
+
 def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[GateLine]:
     def line(id_: str, message: str, at: int | None = None) -> GateLine:
         return GateLine("input", id_, "warning", "fail", message, file=suite.file if at else None, line=at)
 
-    if tally.bad_lines:
-        were = "was" if tally.bad_lines == 1 else "were"
-        yield line("bad_lines", f"{_many(tally.bad_lines, 'line')} could not be read and {were} skipped")
-    for name in sorted(tally.unknown_scenarios):
-        hint = did_you_mean(name, [scenario.id for scenario in suite.scenarios])
+    ids = [scenario.id for scenario in suite.scenarios]
+    for number, name in enumerate(sorted(tally.unknown_scenarios)):
+        hint = did_you_mean(name, ids) if number < _HINTS else ""
         yield line(
             name,
             f"the suite does not have this scenario, which {_many(tally.unknown_scenarios[name], 'trace')} named{hint}",

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from passmuster.scoring.intervals import percentile, t_quantile
 
-__all__ = ["drop_p_value", "f1_interval", "holm", "mean_interval", "ratio_interval"]
+__all__ = ["drop_p_value", "holm", "mean_interval", "ratio_interval"]
 
 Interval = tuple[float, float]
 
@@ -33,19 +33,10 @@ _TIE = 1e-12
 # ── Intervals ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def mean_interval(
-    values: Sequence[float], weights: Sequence[float] | None = None, confidence: float = 0.95
-) -> Interval | None:
-    """The bootstrap interval of a (weighted) mean over scenarios, drawn as that of a ratio; none of fewer than two."""
-    if weights is None:
-        return ratio_interval([(value, 1.0) for value in values], confidence)
+def mean_interval(values: Sequence[float], weights: Sequence[float], confidence: float = 0.95) -> Interval | None:
+    """The bootstrap interval of a weighted mean over scenarios, drawn as that of a ratio; none of fewer than two."""
     weighted = zip(values, weights, strict=True)
     return ratio_interval([(weight * value, weight) for value, weight in weighted if weight > 0], confidence)
-
-
-def f1_interval(counts: Sequence[tuple[float, float, float]], confidence: float = 0.95) -> Interval | None:
-    """The bootstrap interval of F1 = Σ 2tp / Σ (2tp + fp + fn), from `(tp, fp, fn)` for each scenario."""
-    return ratio_interval([(2 * tp, 2 * tp + fp + fn) for tp, fp, fn in counts], confidence)
 
 
 def ratio_interval(parts: Sequence[tuple[float, float]], confidence: float = 0.95) -> Interval | None:

@@ -24,7 +24,7 @@ def scenario_report(suite: Suite, tried: Tried, lines: Mapping[Spot, int]) -> Sc
     status = _status(tally, scenario.repeat_policy or suite.repeat_policy)
     passed, _, counted = tried.runs()
     shown = tally.shown
-    names = {run.spot: run.trace_id or place_of(run.spot, lines) or "" for run in tally.kept}
+    named = [(run.trace_id or place_of(run.spot, lines) or "", run) for run in tally.kept]
     at_k = _at_k(passed, counted) if tally.runs > 1 and counted else (None, None)
     return ScenarioReport(
         id=scenario.id,
@@ -36,13 +36,13 @@ def scenario_report(suite: Suite, tried: Tried, lines: Mapping[Spot, int]) -> Sc
         runs=tally.runs,
         layers=shown.layers if shown else {},
         behaviors=(shown.behaviors if shown else None) or Behaviors(),
-        attempts=[Attempt(names[run.spot], run.status, _run_score(run), run.message) for run in tally.kept],
+        attempts=[Attempt(name, run.status, _run_score(run), run.message) for name, run in named],
         file=suite.file,
         line=scenario.line,
         pass_rate=passed / counted if counted else None,
         pass_at_k=at_k[0],
         pass_hat_k=at_k[1],
-        flips=list(_flips(tally.kept, names, scenario.may_ask)) or None if tally.runs > 1 else None,
+        flips=list(_flips(named)) or None if tally.runs > 1 else None,
         reasons=list(shown.reasons) if shown else [],
     )
 
@@ -108,23 +108,23 @@ def _at_k(passed: int, counted: int) -> tuple[dict[str, float], dict[str, float]
     return at, {str(k): pass_hat_k(counted, passed, k) or 0.0 for k in ks}
 
 
-def _flips(runs: list[Run], names: Mapping[Spot, str], judged: bool) -> Iterator[Flip]:
+def _flips(named: list[tuple[str, Run]]) -> Iterator[Flip]:
     """Of runs that did not end alike: one line for each that is to blame, with the first pair that shows it."""
-    passed = [run for run in runs if run.status in _PASSED]
+    passed = [(name, run) for name, run in named if run.status in _PASSED]
     if not passed:
         return
-    prints = {run.print: run for run in reversed(passed)}
+    judged = {run.fingerprint: name for name, run in reversed(passed) if run.heard}
     told: set[str] = set()
-    for run in runs:
+    for name, run in named:
         if run.status not in ("fail", "error"):
             continue
-        twin = prints.get(run.print) if judged and run.message is None else None
+        twin = judged.get(run.fingerprint) if run.heard and run.message is None else None
         if run.status == "error":
-            flip = Flip("infrastructure", names[passed[0].spot], names[run.spot], _broke(run))
+            flip = Flip("infrastructure", passed[0][0], name, _broke(run))
         elif twin is not None:
-            flip = Flip("judge", names[twin.spot], names[run.spot], "the same calls and answer were judged differently")
+            flip = Flip("judge", twin, name, "the same calls and answer were judged differently")
         else:
-            flip = Flip("agent", names[passed[0].spot], names[run.spot], "its calls or its answer changed")
+            flip = Flip("agent", passed[0][0], name, "its calls, its answer or what it used up changed")
         if flip.blame not in told:
             told.add(flip.blame)
             yield flip

@@ -36,8 +36,10 @@ class Run(Struct, frozen=True):
     status: Status
     score: float | None = None
     message: str | None = None
-    print: int = 0
-    """A short print of what the agent did and said: runs with the same one differ only in how they were judged."""
+    fingerprint: int = 0
+    """Of what the agent did and said: runs with the same one differ only in how they were judged."""
+    heard: bool = False
+    """A judge had a verdict on it."""
     infra: bool = False
     """The run itself broke, from the outside."""
 
@@ -122,13 +124,15 @@ class ScenarioTally(Struct):
     ways: set[Way] = field(default_factory=set)
     """In which ways runs failed."""
     open_ways: set[Way] = field(default_factory=set)
-    """In which other ways runs that failed may have, where a judge had no verdict."""
+    """In which further ways runs may have failed, where a judge had no verdict."""
     scored: int = 0
     """Runs on which behaviors were decided."""
     score: Sum = field(default_factory=Sum)
     score_if: Sum = field(default_factory=Sum)
     """The same, had every outside part that failed done well."""
     labels: dict[Quadrant, int] = field(default_factory=dict)
+    infra: int = 0
+    """Runs that broke from the outside."""
     duration: Figure = field(default_factory=Figure)
     cost: Figure = field(default_factory=Figure)
     tokens: Figure = field(default_factory=Figure)
@@ -146,7 +150,7 @@ class ScenarioTally(Struct):
     """What judges gave as the reason why they said nothing."""
     kept: list[Run] = field(default_factory=list)
     shown: Shown | None = None
-    """The worst run, the first of several."""
+    """The worst run, the first of several; one that failed before one that could not be judged."""
 
     def add(
         self,
@@ -161,6 +165,7 @@ class ScenarioTally(Struct):
         if fault is not None:
             status = "error" if infra else "fail"
         self.runs += 1
+        self.infra += infra
         self.statuses[status] = self.statuses.get(status, 0) + 1
         score = self._add_seen(seen, infra) if seen else None
         if status in ("fail", "error"):
@@ -178,12 +183,17 @@ class ScenarioTally(Struct):
         if explain is not None and seen is not None and _is_worse(status, spot, self.shown):
             self.shown = _shown(status, spot, explain(), seen.behaviors)
         message = None if fault is None else bounded(fault.message)
-        self.kept.append(Run(spot, bounded(trace.trace_id), status, score, message, _print(trace), infra))
+        heard = seen is not None and seen.heard
+        name = bounded(trace.trace_id)
+        self.kept.append(Run(spot, name, status, score, message, _fingerprint(trace), heard, infra))
         if len(self.kept) >= 2 * RUNS:
             self.cut()
 
     def _add_ways(self, seen: ScenarioSeen | None, status: Status, infra: bool) -> None:
         if seen is None:
+            return
+        if status == "error" and not infra:
+            self.open_ways.update(seen.ways)
             return
         # What broke from the outside explains whatever is missing, but not that a forbidden tool was called.
         self.ways.update(way for way in seen.ways if way == "forbidden_tools" or not infra)
@@ -228,6 +238,7 @@ class ScenarioTally(Struct):
                 mine[status] = mine.get(status, 0) + number
         for quadrant, number in other.labels.items():
             self.labels[quadrant] = self.labels.get(quadrant, 0) + number
+        self.infra += other.infra
         self.ways |= other.ways
         self.open_ways |= other.open_ways
         self.warned += other.warned
@@ -269,11 +280,13 @@ def _shown(status: Status, spot: Spot, layers: dict[str, LayerReport], behaviors
 def _is_worse(status: Status, spot: Spot, shown: Shown | None) -> bool:
     if shown is None or status == shown.status:
         return shown is None or spot < shown.spot
+    if "fail" in (status, shown.status):
+        return status == "fail"
     return worst(status, shown.status) == status
 
 
-def _print(trace: Trace) -> int:
-    told: object = [trace.answer, [[call.tool, call.arguments] for call in trace.tool_calls]]
+def _fingerprint(trace: Trace) -> int:
+    told: object = [trace.answer, [[call.tool, call.arguments] for call in trace.tool_calls], trace.behaviors]
     try:
         return zlib.crc32(msgspec.json.encode(told))
     except (OverflowError, ValueError, TypeError, RecursionError):  # a number or a depth that this encoder refuses

@@ -20,7 +20,18 @@ from passmuster.scoring.scenario_tally import Figures, ScenarioTally
 from passmuster.scoring.tally import Tally
 from passmuster.suite.model import Scenario, Suite
 
-__all__ = ["Measured", "Tried", "latency_budget", "measure", "tried", "weight_of"]
+__all__ = [
+    "ADVERSARIAL",
+    "Interval",
+    "Measured",
+    "Tried",
+    "latency_budget",
+    "measure",
+    "rate",
+    "ratio_interval_of",
+    "tried",
+    "weight_of",
+]
 
 Interval = tuple[float, float]
 IntervalAt = Callable[[float], Interval | None]
@@ -100,7 +111,7 @@ def tried(suite: Suite, chosen: Sequence[Scenario], tally: Tally) -> list[Tried]
     ]
 
 
-def measure(suite: Suite, scenarios: Sequence[Tried], tally: Tally) -> dict[str, Measured]:
+def measure(suite: Suite, scenarios: Sequence[Tried], tally: Tally, figures: Figures | None) -> dict[str, Measured]:
     """Every metric of the suite, those without a value too."""
     found = {
         "pass_rate": rate(scenarios),
@@ -109,7 +120,7 @@ def measure(suite: Suite, scenarios: Sequence[Tried], tally: Tally) -> dict[str,
         **_labels(suite, scenarios),
         "safety_rate": rate([one for one in scenarios if one.scenario.category == ADVERSARIAL], what="adversarial "),
         **_coverage(scenarios),
-        **_figures(tally.figures or Figures(), scenarios),
+        **_figures(figures or Figures(), scenarios),
         **_scores(suite, tally),
     }
     found["normalized_latency"] = _normalized_latency(suite, found["latency_p95"])
@@ -156,67 +167,17 @@ def _scaled(weights: Sequence[float]) -> list[float]:
 
 
 def _accuracy(scenarios: Sequence[Tried]) -> Measured:
-    stating = [one for one in scenarios if one.scenario.correctness is not None or one.scenario.label is not None]
+    stating = [one for one in scenarios if one.scenario.states_correctness]
     return _rate([one.correct_runs() for one in stating], None, "correctness-stating ")
 
 
 def _labels(suite: Suite, scenarios: Sequence[Tried]) -> dict[str, Measured]:
-    """Precision, recall and F1 over the labels read from answers; each scenario counts once, by its runs' fractions."""
-    names = ("precision", "recall", "f1")
-    labelled = [one for one in scenarios if one.scenario.label is not None]
-    if suite.classification is None or not labelled:
-        return {name: Measured(value=None, n=0, why="no scenario states a label") for name in names}
-    as_found, at_best = [], []
-    for one in labelled:
-        runs, positive = one.tally.runs, _is_positive(suite, one.scenario)
-        quadrants = one.tally.labels if runs else {"fn" if positive else "tn": 1}
-        share = {name: quadrants.get(name, 0) / max(1, sum(quadrants.values())) for name in ("tp", "fp", "fn")}
-        broken = one.tally.correct.get("error", 0) / max(1, runs)
-        as_found.append((share["tp"], share["fp"], share["fn"]))
-        right = (share["tp"] + min(broken, share["fn"]), share["fp"], max(0.0, share["fn"] - broken))
-        at_best.append(right if positive else (share["tp"], max(0.0, share["fp"] - broken), share["fn"]))
-    return {name: _label_metric(name, as_found, at_best) for name in names}
+    if suite.classification is None:
+        why = "no scenario states a label"
+        return {name: Measured(value=None, n=0, why=why) for name in ("precision", "recall", "f1")}
+    from passmuster.scoring.label_metrics import label_metrics  # late, for few suites classify
 
-
-def _is_positive(suite: Suite, scenario: Scenario) -> bool:
-    assert suite.classification is not None
-    assert scenario.label is not None
-    label, positive = scenario.label.strip(), suite.classification.positive.strip()
-    return label.casefold() == positive.casefold() if suite.classification.words else label == positive
-
-
-_Triple = tuple[float, float, float]
-_PARTS: dict[str, Callable[[_Triple], tuple[float, float]]] = {
-    "precision": lambda t: (t[0], t[0] + t[1]),
-    "recall": lambda t: (t[0], t[0] + t[2]),
-    "f1": lambda t: (2 * t[0], 2 * t[0] + t[1] + t[2]),
-}
-_EMPTY = {
-    "precision": "no answer was given the positive label",
-    "recall": "no scenario has the positive label",
-    "f1": "there is no positive label, neither stated nor given",
-}
-
-
-def _label_metric(name: str, as_found: list[_Triple], at_best: list[_Triple]) -> Measured:
-    parts = [_PARTS[name](triple) for triple in as_found]
-    whole = sum(b for _, b in parts)
-    if not whole:
-        return Measured(value=None, n=0, why=_EMPTY[name])
-    best = [_PARTS[name](triple) for triple in at_best]
-    counted = [(a, b) for a, b in parts if b]
-
-    def interval(confidence: float) -> Interval | None:
-        if name != "f1" and all(a in (0.0, b) and b == 1.0 for a, b in counted):
-            return rate_interval([(int(a), 1) for a, _ in counted], None, confidence)
-        return _of_ratio(parts)(confidence)
-
-    return Measured(
-        value=sum(a for a, _ in parts) / whole,
-        at_best=sum(a for a, _ in best) / (sum(b for _, b in best) or 1.0),
-        n=len(counted),
-        interval=interval,
-    )
+    return label_metrics(suite, scenarios)
 
 
 def _coverage(scenarios: Sequence[Tried]) -> dict[str, Measured]:
@@ -252,7 +213,7 @@ def _bootstrapped(weighted: list[tuple[float, float]]) -> IntervalAt:
     return _within_doubles(interval)
 
 
-def _of_ratio(parts: Sequence[tuple[float, float]]) -> IntervalAt:
+def ratio_interval_of(parts: Sequence[tuple[float, float]]) -> IntervalAt:
     def interval(confidence: float) -> Interval | None:
         from passmuster.scoring.resampling import ratio_interval
 
@@ -283,9 +244,10 @@ def _figures(figures: Figures, scenarios: Sequence[Tried]) -> dict[str, Measured
     mean = _whole(cost.known, traces, "cost", cost.mean())
     means = [(one.tally.cost.mean(), float(one.tally.cost.known)) for one in scenarios]
     known = [(value, weight) for value, weight in means if value is not None]
+    stray = traces - sum(one.tally.runs for one in scenarios)  # they are a sample of nothing
     found["mean_cost_usd"] = (
         mean
-        if mean.value is None or len(known) < 2
+        if mean.value is None or len(known) < 2 or stray
         else Measured(value=mean.value, n=traces, interval=_bootstrapped(known))
     )
     found["total_tokens"] = _whole(tokens.known, traces, "tokens", tokens.total.value() if tokens.known else None)
@@ -330,7 +292,7 @@ def _token_efficiency(scenarios: Sequence[Tried]) -> Measured:
         return Measured(value=None, n=0, why=used if telling else "no run of a scenario tells its tokens")
     partly = _partly(known, runs)
     value = math.fsum(a for a, _ in parts) / tokens
-    return Measured(value=value, n=known, interval=_of_ratio(parts), known=partly[0], total=partly[1])
+    return Measured(value=value, n=known, interval=ratio_interval_of(parts), known=partly[0], total=partly[1])
 
 
 def _as_float(number: float) -> float:
@@ -343,8 +305,8 @@ def _as_float(number: float) -> float:
 
 def _normalized_latency(suite: Suite, p95: Measured) -> Measured:
     budget = latency_budget(suite)
-    if budget is None:
-        return Measured(value=None, n=p95.n, why="there is no latency budget")
+    if not budget:
+        return Measured(value=None, n=p95.n, why="there is no latency budget above 0")
     if p95.value is None:
         return Measured(value=None, n=0, why=p95.why, known=p95.known, total=p95.total)
     return Measured(value=min(1.0, p95.value / budget), n=p95.n, known=p95.known, total=p95.total)

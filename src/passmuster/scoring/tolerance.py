@@ -96,7 +96,7 @@ def _of_category(category: str) -> Callable[[Tried], bool]:
 
 
 def _states_correctness(tried: Tried) -> bool:
-    return tried.scenario.correctness is not None or tried.scenario.label is not None
+    return tried.scenario.states_correctness
 
 
 def _states_behaviors(tried: Tried) -> bool:

@@ -14,6 +14,7 @@ from passmuster.problems import Problem, SuiteError, did_you_mean
 from passmuster.scoring.gate import exit_code_of, gate_lines
 from passmuster.scoring.report import GateLine, Metric, Provenance, Report, RuleReport, TestReport, TraceCounts
 from passmuster.scoring.scenario_report import place_of, scenario_report
+from passmuster.scoring.scenario_tally import Figures
 from passmuster.scoring.settings import Settings
 from passmuster.scoring.stats import plain_stats
 from passmuster.scoring.suite_metrics import Measured, Tried, measure, tried
@@ -36,7 +37,9 @@ def conclude(
     _refuse_idle_tags(suite, tests)
     chosen = tried(suite, [scenario for scenario in suite.scenarios if scenario.selected], tally)
     scenarios = [scenario_report(suite, one, lines) for one in chosen]
-    measured = _measured(suite, chosen, tally)
+    # What a partial run used up says nothing: its traces are those of all scenarios.
+    figures = None if settings.partial else tally.figures
+    measured = _measured(suite, chosen, tally, figures)
     about_suite, known = _about_suite(suite, chosen, measured, tally, settings)
     if baseline is not None and not settings.partial:
         from passmuster.scoring.baseline_gate import baseline_lines
@@ -58,7 +61,7 @@ def conclude(
         scenarios=scenarios,
         traces=TraceCounts(tally.read, tally.read, tally.unmatched, tally.bad_lines),
         provenance=Provenance(__version__, suite.sha256, _options(settings)),
-        tools=dict(sorted(tally.figures.tools.items())) if tally.figures else {},
+        tools=dict(sorted(figures.tools.items())) if figures else {},
         root=str(suite.root),
     )
 
@@ -141,11 +144,11 @@ def _refuse_idle_tags(suite: Suite, tests: list[TestReport]) -> None:
         raise SuiteError(problems)
 
 
-def _measured(suite: Suite, chosen: Sequence[Tried], tally: Tally) -> dict[str, Measured]:
+def _measured(suite: Suite, chosen: Sequence[Tried], tally: Tally, figures: Figures | None) -> dict[str, Measured]:
     """Every metric there is something to make of: a suite of tests alone has the scores of its custom metrics."""
     if not suite.asks_figures and not any(counted.scores for counted in tally.tests):
         return {}
-    return measure(suite, chosen, tally)
+    return measure(suite, chosen, tally, figures)
 
 
 def _about_suite(

@@ -76,6 +76,11 @@ class Scenario(Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def states_correctness(self) -> bool:
+        """Whether it says what the answer has to be."""
+        return self.correctness is not None or self.label is not None
+
+    @property
     def may_ask(self) -> bool:
         """Whether it may need a judge."""
         judged = self.correctness is not None and self.correctness.is_judged

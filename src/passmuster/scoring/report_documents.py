@@ -1,0 +1,68 @@
+"""The parts of a JSON report that any version may have written: what is missing or of another kind reads as absent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+__all__ = ["Document", "Figure", "by_id", "figure", "map_of", "maps_in", "number_of", "text_of", "whole_of"]
+
+Document = Mapping[str, Any]
+
+
+class Figure(Struct, frozen=True):
+    """A metric in one report."""
+
+    value: float | None
+    n: int | None
+    ci95: tuple[float, float] | None
+
+
+def figure(found: Any) -> Figure | None:
+    """A metric, or None."""
+    if not isinstance(found, Mapping):
+        return None
+    interval = found.get("ci95")
+    ends = [number_of(end) for end in interval] if isinstance(interval, (list, tuple)) else []
+    low, high = ends if len(ends) == 2 else (None, None)
+    ci95 = None if low is None or high is None else (low, high)
+    return Figure(number_of(found.get("value")), whole_of(found.get("n")), ci95)
+
+
+def by_id(document: Document, part: str) -> dict[str, Document]:
+    """The tests or scenarios by their id."""
+    return {text_of(case.get("id")) or "": case for case in maps_in(document, part)}
+
+
+def maps_in(document: Document, part: str) -> list[Document]:
+    """The maps in a list of the document."""
+    found = document.get(part)
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, (list, tuple)) else []
+
+
+def map_of(found: Any) -> Document:
+    """A map, or an empty one."""
+    return found if isinstance(found, Mapping) else {}
+
+
+def text_of(found: Any) -> str | None:
+    """A text, or None."""
+    return found if isinstance(found, str) else None
+
+
+def whole_of(found: Any) -> int | None:
+    """A whole number, or None."""
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def number_of(found: Any) -> float | None:
+    """A number that a float can hold, or None."""
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return None
+    try:
+        return float(found) if math.isfinite(found) else None
+    except OverflowError:
+        return None
