@@ -145,6 +145,18 @@ def test_many_violations_are_shown_in_part() -> None:
     assert "   … and 8990 more (all of them are in the other reports)\n" in text
 
 
+def test_many_scenarios_are_shown_in_part_those_that_failed_first() -> None:
+    many = [scenario(id=f"S-{number}", status="fail" if number == 70 else "warn") for number in range(80)]
+    gate = [
+        line(kind="scenario", id=one.id, level="blocking" if one.status == "fail" else "warning", status="fail")
+        for one in many
+    ]
+    shown = console.write(report(scenarios=many, gate=gate)).decode()
+    heads = [text for text in shown.splitlines() if ": scenario S-" in text]
+    assert (len(heads), heads[0]) == (50, "❌ FAIL: scenario S-70 (adversarial)")
+    assert "… and 30 more scenarios that did not simply pass" in shown
+
+
 def test_a_traceback_is_shown_line_by_line() -> None:
     text = printed(test_report(status="error", error="Traceback\n::error::x\n\x1b[2J"))
     assert "   | Traceback\n   | : :error::x\n   | \\x1b[2J\n" in text

@@ -280,6 +280,21 @@ waivers:
     ]
 
 
+def test_a_mistake_in_the_defaults_is_told_once(tmp_path: Path) -> None:
+    asks = "correctness: {expected_in_answer: x}"
+    suite = f"defaults: {{repeat: no}}\nscenarios:\n  - {{id: A, {asks}}}\n  - {{id: B, {asks}}}\n"
+    found = problems(tmp_path, suite)
+    assert found == [
+        "passmuster.yaml:1:20: defaults.repeat: expected a whole number of 1 or more, found a string ('no')"
+    ]
+
+
+def test_a_behavior_with_nearly_the_name_of_one_that_is_defined_is_noticed(tmp_path: Path) -> None:
+    suite = "behaviors: {pays first: {tool_called: pay}}\nscenarios:\n  - {id: A, must_not: [pays frist, pays first, sings]}\n"
+    (notice,) = load(tmp_path, suite).notices
+    assert str(notice).endswith("'behaviors' does not have 'pays frist'; did you mean 'pays first'?")
+
+
 def test_a_policy_that_two_tests_share_is_read_and_complained_of_once(tmp_path: Path) -> None:
     suite = "tests:\n" + "".join(f"- {{id: {id_}, metric: args_valid, policy: policies/p.yaml}}\n" for id_ in "ab")
     assert len(problems(tmp_path, suite, policy="tools: {pay: {argments: {}}}\n")) == 1

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from passmuster import metrics
 from passmuster.checks.deciding import attempts, selectors, successes
-from passmuster.checks.evidence import evidence
 from passmuster.checks.matching import search_within_limit
 from passmuster.checks.question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks.sequence import compile_rule
@@ -20,7 +19,7 @@ from passmuster.checks.view import ToolIndex, View
 from passmuster.suite import behaviors as b
 from passmuster.traces.model import Trace
 
-__all__ = ["BehaviorCheck", "BehaviorsSeen", "Sight", "weigh"]
+__all__ = ["BehaviorCheck", "BehaviorsSeen", "Sight", "as_wanted", "weigh"]
 
 
 class Sight(Struct, frozen=True):
@@ -98,7 +97,7 @@ class BehaviorCheck:
             rule=self._see or self.name,
             query=view.trace.query,
             answer=view.trace.answer or "",
-            evidence=evidence(view.trace),
+            evidence=view.evidence,
         )
 
     def heard(self, answer: Heard) -> Sight:
@@ -117,6 +116,11 @@ class BehaviorCheck:
         """What a judge is asked about it on this run, if anything."""
         seen = self.see(view)
         return Inquiry(self.name, (seen,), (self._least,), self.forbidden) if isinstance(seen, Question) else None
+
+
+def as_wanted(checks: Sequence[BehaviorCheck]) -> list[Sight]:
+    """What is seen of a run that shows all it should and nothing else."""
+    return [UNSEEN if check.forbidden else SEEN for check in checks]
 
 
 def weigh(checks: Sequence[BehaviorCheck], sights: Sequence[Sight]) -> BehaviorsSeen:

@@ -37,6 +37,11 @@ class LabelCheck:
         """It, as a check of correctness."""
         return LayerCheck("label", self._decide, self._explain)
 
+    @property
+    def right(self) -> Quadrant:
+        """Where the right label falls."""
+        return "tp" if self._label == self._positive else "tn"
+
     def quadrant(self, answer: str | None) -> Quadrant:
         """Where an answer falls in the table of right and wrong, positive and negative."""
         try:

@@ -17,7 +17,7 @@ from passmuster.checks.outcome import Status, worst
 if TYPE_CHECKING:
     from passmuster.checks.behavior import BehaviorsSeen
 
-__all__ = ["CheckLine", "Layer", "LayerCheck", "LayerReport", "Quadrant", "ScenarioSeen", "Seen", "Way"]
+__all__ = ["CheckLine", "Explained", "Layer", "LayerCheck", "LayerReport", "Quadrant", "ScenarioSeen", "Seen", "Way"]
 
 Way = Literal["correctness", "path", "cost", "forbidden_tools", "behaviors", "must_not", "agent", "infra"]
 """How a run can fail: a layer, a forbidden tool, behaviors that are missing, one that must not be, the agent itself,
@@ -54,6 +54,14 @@ class LayerReport(Struct, frozen=True):
     status: Status
     checks: list[CheckLine]
     measures: dict[str, float] | None = None
+
+
+class Explained(Struct, frozen=True):
+    """A run of a scenario as a report shows it."""
+
+    layers: dict[str, LayerReport]
+    secrets: tuple[str, ...] = ()
+    """What its calls hold that no report may show, wherever it comes back."""
 
 
 class Seen(Struct, frozen=True):

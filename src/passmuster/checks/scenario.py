@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 from passmuster.checks.answer import Answer, answer_checks
 from passmuster.checks.cost import cost_checks
 from passmuster.checks.golden import Golden
-from passmuster.checks.layer import CheckLine, Layer, LayerReport, ScenarioSeen, Seen, Way
+from passmuster.checks.layer import CheckLine, Explained, Layer, LayerReport, ScenarioSeen, Seen, Way
 from passmuster.checks.outcome import Status, worst
 from passmuster.checks.path import path_checks, path_measures
 from passmuster.checks.question import Heard, Inquiry, Question, Verdict
+from passmuster.checks.secrets import secrets_of
 from passmuster.checks.view import ToolIndex, View
+from passmuster.redaction import Redactor
 from passmuster.suite.model import Scenario, Suite
 
 if TYPE_CHECKING:
-    from passmuster.checks.behavior import BehaviorCheck, BehaviorsSeen
+    from passmuster.checks.behavior import BehaviorCheck, BehaviorsSeen, Sight
     from passmuster.checks.judged import Asking, Judged, Stage
     from passmuster.checks.label import LabelCheck
 
@@ -68,34 +70,54 @@ class ScenarioCheck:
         self._cost = Layer(cost_checks(cost, usual), "warn", "cost" in suite.tightened) if cost else None
         self._behaviors = _behavior_checks(scenario, tools, judges_only_warn)
         self._pass_score = scenario.pass_score
-        self._simple = not (self._stages or self._behaviors or self._label)
-        sound = (
-            self._answer.sound if self._answer else None,
-            self._path.sound if self._path else None,
-            self._cost.sound if self._cost else None,
-        )
-        self._sound = ScenarioSeen("pass", sound, correct="pass" if self._answer else None)
-        """What is seen of most traces, so that it is made once."""
+        self._redact = suite.redact
         self.may_ask = scenario.may_ask
         """Whether a judge may have to be asked."""
+        self._wanted, self._sound = self._at_its_best()
 
     def look(self, view: View) -> ScenarioSeen:
         """Every check decided, with no judge to ask."""
-        if not self._simple:
+        if self.may_ask:
             return _unheard(self.examine(view))
         layers = self._layers(view)
-        if layers == self._sound.layers:
+        sights = [check.see(view) for check in self._behaviors]
+        if layers == self._sound.layers and sights == self._wanted:
             return self._sound
-        status = _status(layers)
-        correct = layers[0].status if layers[0] else None
-        if status == "fail":
-            return ScenarioSeen(status, layers, correct=correct, ways=tuple(self._ways(layers)))
-        return ScenarioSeen(status, layers, correct=correct)
+        if not sights:
+            return self._conclude(view, layers, [], None, heard=False)
+        from passmuster.checks.behavior import Sight, weigh
+
+        decided = [sight for sight in sights if isinstance(sight, Sight)]
+        return self._conclude(view, layers, [], weigh(self._behaviors, decided), heard=False)
 
     def examine(self, view: View) -> Examination:
         """Every check decided, with the questions that takes."""
         layers = self._layers(view)
         judged, behaviors, heard = yield from self._heard(view, layers[0])
+        return self._conclude(view, layers, judged, behaviors, heard=heard)
+
+    def _at_its_best(self) -> tuple[Sequence[Sight], ScenarioSeen]:
+        """What is seen of most traces, which is made once: every check passed, every behavior as it should be."""
+        layers = (
+            self._answer.sound if self._answer else None,
+            self._path.sound if self._path else None,
+            self._cost.sound if self._cost else None,
+        )
+        sights: Sequence[Sight] = []
+        behaviors = None
+        if self._behaviors:
+            from passmuster.checks.behavior import as_wanted, weigh
+
+            sights = as_wanted(self._behaviors)
+            behaviors = weigh(self._behaviors, sights)
+        label = self._label.right if self._label else None
+        correct: Status | None = "pass" if self._answer else None
+        return sights, ScenarioSeen("pass", layers, correct=correct, behaviors=behaviors, label=label)
+
+    def _conclude(
+        self, view: View, layers: Layers, judged: list[Judged], behaviors: BehaviorsSeen | None, *, heard: bool
+    ) -> ScenarioSeen:
+        """All that was seen of a trace, put together."""
         lines = tuple(one.line for one in judged)
         ways = list(self._ways(layers))
         if "correctness" not in ways and any(line.status == "fail" for line in lines):
@@ -134,8 +156,8 @@ class ScenarioCheck:
             return [*asked, *shown], ()
         return [*asked, *shown], self._failed(self._answer.look(Answer(view.trace.answer)))
 
-    def explain(self, view: View, seen: ScenarioSeen) -> dict[str, LayerReport]:
-        """The layers as a report shows them."""
+    def explain(self, view: View, seen: ScenarioSeen) -> Explained:
+        """The layers as a report shows them, and what it has to hide in them."""
         shown: dict[str, LayerReport] = {}
         answer, path, cost = seen.layers
         if self._answer and answer:
@@ -145,7 +167,7 @@ class ScenarioCheck:
             shown["path"] = LayerReport(path.status, self._path.explain(view, path), self._measures(view))
         if self._cost and cost:
             shown["cost"] = LayerReport(cost.status, self._cost.explain(view.trace, cost))
-        return shown
+        return Explained(shown, secrets_of(view.trace, Redactor(self._redact.patterns, self._redact.arguments)))
 
     def _layers(self, view: View) -> Layers:
         """Every layer decided, as far as code can."""

@@ -222,7 +222,9 @@ def words_of(report: ScenarioReport) -> str:
         case "warn" | "skip":
             return _why(report, report.status) or "nothing could be decided"
         case _:
-            return _many(report.runs, "run")
+            passed = sum(attempt.status in ("pass", "warn") for attempt in report.attempts)
+            some = report.runs == len(report.attempts) and passed < report.runs
+            return f"{passed} of {_many(report.runs, 'run')} passed" if some else _many(report.runs, "run")
 
 
 def _judge_lines(suite: Suite, scenarios: Sequence[Tried]) -> Iterator[GateLine]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct, field
 
-from passmuster.checks.layer import LayerReport, Quadrant, ScenarioSeen, Way
+from passmuster.checks.layer import Explained, Quadrant, ScenarioSeen, Way
 from passmuster.checks.outcome import Status, worst
 from passmuster.scoring.bounds import bounded
 from passmuster.scoring.report import Behaviors
@@ -54,6 +54,10 @@ class Shown(Struct, frozen=True):
     behaviors: Behaviors | None = None
     reasons: tuple[str, ...] = ()
     """What was said of behaviors that are missing, violated or undecided."""
+    forbidden: bool = False
+    """Something was done that must not be: no other failure is as grave."""
+    secrets: tuple[str, ...] = ()
+    """What its calls hold that no report may show."""
 
 
 class Figure(Struct):
@@ -157,7 +161,7 @@ class ScenarioTally(Struct):
         trace: Trace,
         used: Used,
         seen: ScenarioSeen | None,
-        explain: Callable[[], dict[str, LayerReport]] | None,
+        explain: Callable[[], Explained] | None,
     ) -> None:
         fault = trace.error
         infra = fault is not None and fault.kind == "infra"
@@ -180,8 +184,10 @@ class ScenarioTally(Struct):
         self.duration.add(used.duration_ms)
         self.cost.add(used.cost_usd)
         spot = spot_of_trace(trace)
-        if explain is not None and seen is not None and _is_worse(status, spot, self.shown):
-            self.shown = _shown(status, spot, explain(), seen.behaviors)
+        if explain is not None and seen is not None:
+            forbidden = bool(seen.ways) and ("forbidden_tools" in seen.ways or "must_not" in seen.ways)
+            if _is_worse(status, forbidden, spot, self.shown):
+                self.shown = _shown(status, forbidden, spot, explain(), seen.behaviors)
         message = None if fault is None else bounded(fault.message)
         heard = seen is not None and seen.heard
         name = bounded(trace.trace_id)
@@ -217,8 +223,10 @@ class ScenarioTally(Struct):
         behaviors = seen.behaviors
         if behaviors is None:
             return None
-        count(self.unheard, [(bounded(reason), 1) for reason in behaviors.failures])
-        count(self.idle, [(name, 1) for name in behaviors.idle])
+        if behaviors.failures:
+            count(self.unheard, [(bounded(reason), 1) for reason in behaviors.failures])
+        if behaviors.idle:
+            count(self.idle, [(name, 1) for name in behaviors.idle])
         if behaviors.score is None or behaviors.score_if is None:
             return None
         self.scored += 1
@@ -257,8 +265,11 @@ class ScenarioTally(Struct):
         count(self.idle, other.idle.items())
         count(self.unheard, other.unheard.items())
         self.kept += other.kept
-        if other.shown is not None and _is_worse(other.shown.status, other.shown.spot, self.shown):
-            self.shown = other.shown
+        theirs_shown = other.shown
+        if theirs_shown is not None and _is_worse(
+            theirs_shown.status, theirs_shown.forbidden, theirs_shown.spot, self.shown
+        ):
+            self.shown = theirs_shown
         self.cut()
 
 
@@ -269,17 +280,21 @@ def _judged_error(seen: ScenarioSeen) -> Status:
     return "fail" if broken else seen.correct
 
 
-def _shown(status: Status, spot: Spot, layers: dict[str, LayerReport], behaviors: BehaviorsSeen | None) -> Shown:
-    told = msgspec.to_builtins(layers)
+def _shown(status: Status, forbidden: bool, spot: Spot, explained: Explained, behaviors: BehaviorsSeen | None) -> Shown:
+    told, secrets = msgspec.to_builtins(explained.layers), explained.secrets
     if behaviors is None:
-        return Shown(status, spot, told)
+        return Shown(status, spot, told, forbidden=forbidden, secrets=secrets)
     lists = (behaviors.observed, behaviors.missing, behaviors.violated, behaviors.undecided)
-    return Shown(status, spot, told, Behaviors(*map(list, lists)), behaviors.reasons)
+    return Shown(status, spot, told, Behaviors(*map(list, lists)), behaviors.reasons, forbidden, secrets)
 
 
-def _is_worse(status: Status, spot: Spot, shown: Shown | None) -> bool:
-    if shown is None or status == shown.status:
-        return shown is None or spot < shown.spot
+def _is_worse(status: Status, forbidden: bool, spot: Spot, shown: Shown | None) -> bool:
+    if shown is None:
+        return True
+    if forbidden != shown.forbidden:
+        return forbidden
+    if status == shown.status:
+        return spot < shown.spot
     if "fail" in (status, shown.status):
         return status == "fail"
     return worst(status, shown.status) == status

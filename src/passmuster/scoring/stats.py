@@ -35,9 +35,12 @@ class Sum(Struct, tag="sum"):
     """Whether every number so far was an integer."""
 
     def add(self, number: float) -> None:
+        if isinstance(number, int):
+            self.scaled += number << _SCALE
+            return
         top, bottom = number.as_integer_ratio()
-        self.scaled += top * ((1 << _SCALE) // bottom)
-        self.whole = self.whole and isinstance(number, int)
+        self.scaled += top << (_SCALE + 1 - bottom.bit_length())  # `bottom` is a power of two
+        self.whole = False
 
     def merge(self, other: Sum) -> None:
         self.scaled += other.scaled

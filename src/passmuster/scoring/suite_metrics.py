@@ -53,6 +53,8 @@ class Measured(Struct, frozen=True, kw_only=True):
     total: int | None = None
     why: str = ""
     """Why there is no value."""
+    lowered_by: tuple[str, ...] = ()
+    """The scenarios that keep a rate below 100 %."""
 
     @property
     def is_open(self) -> bool:
@@ -131,10 +133,11 @@ def measure(suite: Suite, scenarios: Sequence[Tried], tally: Tally, figures: Fig
 
 def rate(scenarios: Sequence[Tried], *, weighted: bool = False, what: str = "") -> Measured:
     """Passed / all. A scenario whose every run was skipped is left out."""
-    return _rate([one.runs() for one in scenarios], [one.weight for one in scenarios] if weighted else None, what)
+    weights = [one.weight for one in scenarios] if weighted else None
+    return _rate([one.runs() for one in scenarios], weights, what, [one.scenario.id for one in scenarios])
 
 
-def _rate(runs: Sequence[tuple[int, int, int]], weights: list[float] | None, what: str = "") -> Measured:
+def _rate(runs: Sequence[tuple[int, int, int]], weights: list[float] | None, what: str, ids: Sequence[str]) -> Measured:
     counted = [
         (passed, broken, all_, weight)
         for (passed, broken, all_), weight in zip(runs, weights or [1.0] * len(runs), strict=True)
@@ -151,6 +154,7 @@ def _rate(runs: Sequence[tuple[int, int, int]], weights: list[float] | None, wha
         at_best=_mean([((passed + broken) / all_, weight) for passed, broken, all_, weight in counted]),
         n=len(counted),
         interval=lambda confidence: rate_interval(tries, used, confidence),
+        lowered_by=tuple(id_ for id_, (passed, _, all_) in zip(ids, runs, strict=True) if passed < all_),
     )
 
 
@@ -168,7 +172,8 @@ def _scaled(weights: Sequence[float]) -> list[float]:
 
 def _accuracy(scenarios: Sequence[Tried]) -> Measured:
     stating = [one for one in scenarios if one.scenario.states_correctness]
-    return _rate([one.correct_runs() for one in stating], None, "correctness-stating ")
+    runs = [one.correct_runs() for one in stating]
+    return _rate(runs, None, "correctness-stating ", [one.scenario.id for one in stating])
 
 
 def _labels(suite: Suite, scenarios: Sequence[Tried]) -> dict[str, Measured]:
@@ -200,6 +205,7 @@ def _coverage(scenarios: Sequence[Tried]) -> dict[str, Measured]:
             at_best=_mean(list(zip(best, weights, strict=True))),
             n=len(scored),
             interval=_bootstrapped(list(zip(values, weights, strict=True))),
+            lowered_by=tuple(one.scenario.id for one, value in zip(scored, values, strict=True) if value < 1),
         )
     return found
 

@@ -77,6 +77,11 @@ class Behavior(Struct, frozen=True):
     line: int
 
     @property
+    def is_named(self) -> bool:
+        """Whether it is a bare name that the suite does not define."""
+        return isinstance(self.check, Named)
+
+    @property
     def may_ask(self) -> bool:
         """Whether a judge may have to say."""
         return isinstance(self.check, Asked | Named)

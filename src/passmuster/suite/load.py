@@ -7,13 +7,14 @@ They stand in `KEYS`, in the order in which they need each other. A new key is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as MappingOf
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from passmuster.problems import Problem, SuiteError
+from passmuster.problems import Problem, SuiteError, did_you_mean
 from passmuster.suite import scenarios, tests, top_keys, waivers
 from passmuster.suite.context import Context, FindKinds
 from passmuster.suite.discovery import display, find_root, find_suite
@@ -88,7 +89,7 @@ def load_suite(
     context = Context(Reader(file), path.parent, top, find_kinds, shelf)
     suite = _read(context, node, path, sha256(content).hexdigest(), shelf.documents)
     if context.reader.problems:
-        problems = dict.fromkeys(context.reader.problems)
+        problems = _told_once(context.reader.problems)
         raise SuiteError(sorted(problems, key=lambda p: (p.file != file, p.file or "", p.line or 0, p.column or 0)))
     return suite
 
@@ -108,13 +109,24 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
     if context.defaults is not None and not suite.scenarios:
         reader.problem(context.defaults, "defaults: there is no scenario that they could apply to")
     suite = replace(suite, effects=_annotated(suite.effects, context.policies))
-    suite = replace(suite, notices=(*suite.notices, *_lookalikes(suite)))
+    suite = replace(suite, notices=(*suite.notices, *_lookalikes(suite), *_nearly_named(suite)))
     if not (suite.effects.write or suite.effects.irreversible):
         _refuse_idle_scope(reader, suite)
     stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
     if isinstance(node, Mapping) and not stated and not reader.problems:
         reader.problem(node, "the suite asks nothing: it has no tests, and no scenario states an expectation")
     return suite
+
+
+def _told_once(problems: Iterable[Problem]) -> list[Problem]:
+    """Each mistake once: what is wrong in `defaults` is found with every scenario that they apply to."""
+    found: dict[Problem, list[Problem]] = {}
+    for problem in problems:
+        shared = re.sub(r"^(?:scenarios|queries)\[\d+\]", "defaults", problem.message)
+        same = found.setdefault(replace(problem, message=shared), [])
+        if problem not in same:
+            same.append(problem)
+    return [same[0] if len(same) == 1 else shared for shared, same in found.items()]
 
 
 def _refuse_idle_labels(reader: Reader, suite: Suite) -> None:
@@ -135,6 +147,15 @@ def _lookalikes(suite: Suite) -> Iterator[Problem]:
             if known != name:
                 message = f"scenario '{scenario.id}': the {kind} '{name}' is not '{known}', which it looks like"
                 yield Problem(message, suite.file, scenario.line)
+
+
+def _nearly_named(suite: Suite) -> Iterator[Problem]:
+    """A notice where a behavior that only a trace or a judge can know has nearly the name of one that is defined."""
+    for scenario in suite.scenarios if suite.behaviors else ():
+        for behavior in (*scenario.expected_behaviors, *scenario.must_not):
+            if behavior.is_named and (hint := did_you_mean(behavior.name, suite.behaviors)):
+                message = f"scenario '{scenario.id}': 'behaviors' does not have '{behavior.name}'{hint}"
+                yield Problem(message, suite.file, behavior.line)
 
 
 def _annotated(effects: Effects, policies: list[Policy]) -> Effects:
