@@ -290,7 +290,8 @@ def test_a_mistake_in_the_defaults_is_told_once(tmp_path: Path) -> None:
 
 
 def test_a_behavior_with_nearly_the_name_of_one_that_is_defined_is_noticed(tmp_path: Path) -> None:
-    suite = "behaviors: {pays first: {tool_called: pay}}\nscenarios:\n  - {id: A, must_not: [pays frist, pays first, sings]}\n"
+    scenarios = "scenarios:\n  - {id: A, must_not: [pays frist, pays first, sings]}\n"
+    suite = f"behaviors: {{pays first: {{tool_called: pay}}}}\n{scenarios}"
     (notice,) = load(tmp_path, suite).notices
     assert str(notice).endswith("'behaviors' does not have 'pays frist'; did you mean 'pays first'?")
 
