@@ -91,7 +91,7 @@ def judge(path: Path, ignore_failed: bool) -> Iterator[Judged]:
         evaluation = plan.evaluate(trace)
         assert evaluation.scenario == str(run["task_id"])
         assert evaluation.explain is not None
-        (check,) = [line for line in evaluation.explain()["path"].checks if line.name == "expected_calls"]
+        (check,) = [line for line in evaluation.explain().layers["path"].checks if line.name == "expected_calls"]
         yield Judged(
             str(run["task_id"]), trace.run, check.status == "pass", run["reward"] == 1, check.message or check.status
         )

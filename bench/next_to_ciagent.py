@@ -46,7 +46,7 @@ def engine(folder: Path, path: Path) -> tuple[Callable[[], None], list[list[str]
     for trace in traces:
         explain = plan.evaluate(trace).explain
         assert explain is not None
-        lines = [line for layer in explain().values() for line in layer.checks]
+        lines = [line for layer in explain().layers.values() for line in layer.checks]
         failing.append(sorted(line.name for line in lines if line.status != "pass"))
     return judge, failing
 

@@ -19,10 +19,11 @@ from tests.baseline_runs import BROKEN, DAY, FAIL, PASS, source_of, suite_of, tr
 
 import passmuster
 from passmuster.cli.main import command as group
-from passmuster.engine.baselines import MOST_BYTES, record
+from passmuster.engine.baselines import BASELINE, record
 from passmuster.engine.loading import load_suite
 from passmuster.engine.ratchet import ratchet
 from passmuster.engine.run import judge
+from passmuster.history.reading import read_history
 from passmuster.scoring.report import Report
 from passmuster.scoring.settings import Settings
 from passmuster.suite.editing import Edited
@@ -112,6 +113,19 @@ def test_saving_twice_gives_the_same_bytes_and_a_day_only_if_given(saved: Path) 
     assert json.loads((saved / "d.json").read_bytes())["day"] == "2026-01-31"
 
 
+def test_one_of_a_kind_is_told_as_one_and_the_version_is_that_of_its_trace(shop: Path) -> None:
+    suite = "scenarios: [{id: A, correctness: {expected_in_answer: 'yes'}}]\n"
+    (shop / "passmuster.yaml").write_text(suite, encoding="utf-8")
+    trace = {"scenario": "A", "answer": "yes", "agent": {"name": "clerk", "version": "2.1.0"}}
+    (shop / "one.jsonl").write_text(json.dumps(trace) + "\n")
+    ended = passmuster_("baseline", "save", "--traces", "one.jsonl", "-o", "one.json", cwd=shop)
+    assert ended.stdout == "one.json: 1 scenario and 0 tests of 1 trace\n"
+    assert json.loads((shop / "one.json").read_bytes())["agent_version"] == "2.1.0"
+    assert passmuster_("run", "--quiet", "--traces", "one.jsonl", cwd=shop).code == 0
+    (run,) = read_history(shop, "passmuster.yaml", 9).runs
+    assert run.agent_version == "2.1.0"
+
+
 def test_a_failing_run_is_saved_and_said_to_fail(shop: Path) -> None:
     ended = passmuster_("baseline", "save", "--traces", "bad.jsonl", "-o", "b.json", cwd=shop)
     assert (ended.code, ended.stderr) == (0, "note: this run fails the gate; it is recorded as it is\n")
@@ -178,16 +192,22 @@ def broken_files() -> list[tuple[bytes, str]]:
     other = {"Z": {"status": "pass", "passed": {"passed": 1, "counted": 1}}}
     wrong = {"A": {"status": "pass", "passed": {"passed": 5, "counted": 1}}}
     return [
-        (b'{"schema": "passmuster.baseline/1", "suite":', "b.json: this baseline is not JSON: "),
+        (
+            b'{"schema": "passmuster.baseline/1", "suite":',
+            "b.json: expected a baseline (passmuster.baseline/1), and this is not JSON: ",
+        ),
         (json.dumps({**good, **parts, "schema": "passmuster.baseline/2"}).encode(), "found the schema 'passmuster.ba"),
         (json.dumps({"schema": "passmuster.report/1"}).encode(), "expected a baseline (passmuster.baseline/1), found"),
         (json.dumps(good).encode(), "this baseline is damaged: Object missing required field `metrics`"),
         (json.dumps({**good, **parts, "scenarios": wrong}).encode(), "5 passed and 0 broken are more than 1 runs"),
         (json.dumps({**parts, **good, "scenarios": other}).encode(), "no scenario of this baseline is in the suite"),
         (json.dumps({**good, **parts}).encode(), "no scenario of this baseline is in the suite passmuster.yaml"),
-        (json.dumps({**good, "a": "x" * MOST_BYTES}).encode(), "this is larger than any baseline (64 MiB)"),
-        (b'{"schema": "passmuster.baseline/1",\n "suite": "\xff"}', "this baseline is not JSON"),
-        (b'{"schema": "passmuster.baseline/1",\n "suite": x}', "b.json:2:11: this baseline is not JSON: "),
+        (json.dumps({**good, "a": "x" * BASELINE.most_bytes}).encode(), "this is larger than any baseline (64 MiB)"),
+        (b'{"schema": "passmuster.baseline/1",\n "suite": "\xff"}', "and this is not JSON: "),
+        (
+            b'{"schema": "passmuster.baseline/1",\n "suite": x}',
+            "b.json:2:11: expected a baseline (passmuster.baseline/1), and this is not ",
+        ),
         (b"", "b.json: "),
         (b"[" * 100_000, "b.json:1: "),
     ]
@@ -273,7 +293,7 @@ def test_without_thresholds_every_rate_is_suggested_up_to_all_of_it(saved: Path)
         (["ratchet", "--baseline", "b.json", "--slack", "1"], "'1' may mean a percentage or a fraction"),
         (["ratchet", "--baseline", "none.json"], "none.json: there is no such baseline file"),
         (["ratchet"], "no baseline: give --baseline FILE, or name a 'baseline.file' in the suite"),
-        (["suggest", "--baseline", "good.jsonl"], "good.jsonl: expected a baseline (passmuster.baseline/1)"),
+        (["suggest", "--baseline", "good.jsonl"], "expected a baseline (passmuster.baseline/1), and this is not JSON"),
         (["show", "."], ".: this is a folder; expected a baseline file"),
     ],
 )
@@ -340,7 +360,11 @@ CASES: list[tuple[str, str | None, str]] = [
         "≥ ",
     ),
     ("{blocking: {pass_rate: {min: 10, confidence: 99%}}}", None, "no interval at 99% is recorded of it"),
-    ("{blocking: {token_efficiency: 0.001}}", "{blocking: {token_efficiency: 0.0075}}", "token_efficiency"),
+    (
+        "{blocking: {token_efficiency: 0.001}}",
+        "{blocking: {token_efficiency: 0.0075}}",
+        "token_efficiency >= 1 per 1,000 tokens → >= 7.5 per 1,000 tokens (reached 7.5 per 1,000 tokens)",
+    ),
     ("{risk: {high: {accuracy: .5}}}", "{risk: {high: {accuracy: 0.75}}}", "thresholds.risk.high.accuracy"),
     ("{progressive: {accuracy: {'1.0': 10}}}", None, "thresholds.progressive.accuracy: its stages follow the agent's"),
     ("{blocking: {behavior_coverage: 50}}", None, "thresholds.blocking.behavior_coverage: the baseline has no value"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from passmuster.known_words import Words
 from passmuster.redaction import VALUE_LIMIT, Redactor
 from passmuster.secret_patterns import is_secret_name
 
@@ -174,6 +175,52 @@ def test_arguments_that_the_suite_hides(
     entry: str, tool: str, argument: str | None, value: object, expected: object
 ) -> None:
     assert Redactor(arguments=[entry]).argument(tool, argument, value)[0] == expected
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["password", "card", "name", "value", "n", "a.token"]), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@settings(deadline=None)
+@given(JSON)
+def test_words_are_those_that_an_argument_hides(value: object) -> None:
+    redactor = Redactor(arguments=["pay.card", "pay.n[*].value"])
+    assert set(redactor.words("pay", value)) == set(redactor.argument("pay", None, value)[1])
+
+
+def test_words_are_found_however_many_and_however_deep() -> None:
+    value: object = {"password": [f"word-{number}" for number in range(2000)]}
+    for _ in range(5000):
+        value = [value]
+    assert len(Redactor().words(None, value)) == 2000
+
+
+WORDS = st.lists(st.text(alphabet="ab-", min_size=1, max_size=9), min_size=1, max_size=30)
+
+
+@settings(deadline=None)
+@given(WORDS, st.text(alphabet="ab- ", max_size=60))
+def test_many_words_hide_what_each_of_them_would(words: list[str], text: str) -> None:
+    padding = [f"never-{number}" for number in range(200)]
+    one_by_one = {place for word in words for start, stop in everywhere(word, text) for place in range(start, stop)}
+    together = {place for start, stop in Words([*words, *padding]).spans(text) for place in range(start, stop)}
+    assert together == one_by_one
+
+
+def everywhere(word: str, text: str) -> list[tuple[int, int]]:
+    """Where a word stands, also over itself; a short one as a whole word only."""
+    places = [(at, at + len(word)) for at in range(len(text)) if text.startswith(word, at)]
+    return [
+        (start, stop)
+        for start, stop in places
+        if len(word) > 5 or not (text[start - 1 : start].isalnum() or text[stop : stop + 1].isalnum())
+    ]
 
 
 def test_patterns_that_the_suite_adds() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from passmuster.known_words import Words, found_in
 from passmuster.secret_patterns import Span, is_secret_name, secret_spans
 
 __all__ = ["ENDING_LIMIT", "SENTENCE_LIMIT", "VALUE_LIMIT", "Redactor"]
@@ -40,19 +41,22 @@ class Redactor:
         self._timeouts = 0
         self._numbers: dict[str, int] = {}
 
-    def hide(self, text: str, known: Collection[str] = ()) -> str:
-        """The text with every secret in it, and every word of `known`, replaced by its number."""
+    def hide(self, text: str, known: Collection[str] = (), own: Collection[str] = ()) -> str:
+        """The text with every secret in it replaced by its number.
+
+        So is every word of `known`, which is hidden in all texts, and of `own`, which is in this one.
+        """
         spans = secret_spans(text)
         if self._patterns and text:
             spans += self._own(text)
-        for word in known:
-            if word in text:
-                spans += _occurrences(word, text)
+        for words in (known, own):
+            if words:
+                spans += words.spans(text) if isinstance(words, Words) else found_in(text, words)
         return self._replaced(text, spans) if spans else text
 
-    def text(self, text: str, limit: int = VALUE_LIMIT, known: Collection[str] = ()) -> str:
+    def text(self, text: str, limit: int = VALUE_LIMIT, known: Collection[str] = (), own: Collection[str] = ()) -> str:
         """The text with secrets hidden, then cut to its head."""
-        text = _encodable(self.hide(text, known))
+        text = _encodable(self.hide(text, known, own))
         if len(text) <= limit:
             return text
         return f"{_head(text, limit)}… ({len(text)} characters)"
@@ -66,31 +70,36 @@ class Redactor:
         """Any value as plain JSON data, its strings and keys hidden and cut, its containers bounded."""
         return _Walk(self, (), items, known, numbers=False).visit(value, (), False, 0)
 
-    def argument(self, tool: str | None, argument: str | None, value: Any) -> tuple[Any, list[str]]:
+    def argument(
+        self, tool: str | None, argument: str | None, value: Any, known: Collection[str] = ()
+    ) -> tuple[Any, list[str]]:
         """The value of one argument made safe, and the words that were hidden for its name or place."""
         paths = tuple(path for glob, path in self._arguments if fnmatchcase(tool or "", glob))
-        walk = _Walk(self, paths, _ITEMS, (), numbers=True)
+        walk = _Walk(self, paths, _ITEMS, known, numbers=True)
         return walk.visit(value, _segments(argument or ""), False, 0), walk.secrets
 
-    @property
-    def names_arguments(self) -> bool:
-        """Whether the suite hides arguments by their place."""
-        return bool(self._arguments)
+    def words(self, tool: str | None, value: Any) -> list[str]:
+        """All words that `argument` would hide for their name or place, however many there are and however deep.
 
-    def words_at(self, tool: str, arguments: Any) -> list[str]:
-        """The values in a call's arguments that the suite hides by their place, however many there are."""
-        paths = [path for glob, path in self._arguments if fnmatchcase(tool, glob)]
-        found: list[str] = []
-        waiting: list[tuple[tuple[str, ...], Any]] = [((), arguments)] if paths else []
+        Without a tool, names alone count.
+        """
+        paths = [] if tool is None else [path for glob, path in self._arguments if fnmatchcase(tool, glob)]
+        found: dict[str, None] = {}
+        waiting: list[tuple[tuple[str, ...], bool, Any]] = [((), False, value)]
         while waiting:
-            place, value = waiting.pop()
-            if isinstance(value, Mapping):
-                waiting += [((*place, *_segments(_described(key))), inner) for key, inner in value.items()]
-            elif isinstance(value, (list, tuple)):
-                waiting += [((*place, f"[{index}]"), inner) for index, inner in enumerate(value)]
-            elif value not in (None, "") and any(_covers(path, place) for path in paths):
-                found += _written_forms(str(value).lower() if isinstance(value, bool) else _described(value))
-        return found
+            path, named, inner = waiting.pop()
+            if isinstance(inner, Mapping):
+                pair = _names_a_secret(inner)
+                for key, below in inner.items():
+                    name = _described(key)
+                    parts = _segments(name)
+                    secret = named or (pair and name == "value") or any(map(is_secret_name, parts))
+                    waiting.append(((*path, *parts) if paths else (), secret, below))
+            elif isinstance(inner, (list, tuple)):
+                waiting += [((*path, f"[{at}]") if paths else (), named, below) for at, below in enumerate(inner)]
+            elif text := _secret_part(inner, named, any(_covers(wanted, path) for wanted in paths)):
+                found.update(dict.fromkeys(_written_forms(text)))
+        return list(found)
 
     def numbered(self, secret: str) -> str:
         """What is shown instead of a secret."""
@@ -160,8 +169,7 @@ class _Walk:
         if depth >= _DEPTH and value:
             return f"… ({len(value)} entries)"
         shown: dict[str, Any] = {}
-        # `{"name": "DB_PASSWORD", "value": …}`, as headers and environments are often written.
-        pair = is_secret_name(_described(value.get("name") or value.get("key") or ""))
+        pair = _names_a_secret(value)
         for count, (key, inner) in enumerate(value.items()):
             if count >= self._items or self._left <= 0:
                 shown["…"] = f"{len(value) - count} more"
@@ -192,11 +200,8 @@ class _Walk:
         if isinstance(value, (int, float)):
             return self._number(value, asked or (named and self._numbers))
         text = value if isinstance(value, str) else _described(value)
-        if text and (named or asked):
-            scheme, space, rest = text.partition(" ")
-            if space and rest and scheme.lower() in ("bearer", "basic"):
-                return f"{scheme} {self._secret(rest)}"
-            return self._secret(text)
+        if secret := _secret_part(text, named, asked):
+            return text[: len(text) - len(secret)] + self._secret(secret)
         return self._redactor.text(text, known=self._known)
 
     def _number(self, value: int | float, hidden: bool) -> Any:
@@ -214,23 +219,33 @@ class _Walk:
         return self._redactor.numbered(text)
 
 
+def _names_a_secret(value: Mapping[Any, Any]) -> bool:
+    """Whether it is `{"name": "DB_PASSWORD", "value": …}`, as headers and environments are often written."""
+    return is_secret_name(_described(value.get("name") or value.get("key") or ""))
+
+
+def _secret_part(value: Any, named: bool, asked: bool) -> str:
+    """What has to be hidden of a value under a secret's name, or at a place that the suite names; mostly nothing."""
+    if value is None or not (named or asked):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower() if asked else ""
+    if isinstance(value, int) and value.bit_length() > 4096:
+        return ""  # no report writes its digits
+    text = _described(value)
+    scheme, space, rest = text.partition(" ")
+    return rest if space and rest and scheme.lower() in ("bearer", "basic") else text
+
+
 def _written_forms(secret: str) -> list[str]:
-    """The secret as a sentence may quote it: as it is, or with the escapes of JSON."""
-    if secret.isascii() and secret.isprintable() and '"' not in secret and "\\" not in secret:
+    """The secret as a sentence may quote it: as it is, or with the escapes of JSON or Python."""
+    if secret.isascii() and secret.isprintable() and not any(character in secret for character in "\"'\\"):
         return [secret]
     import json
 
-    return list(dict.fromkeys([secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]))
-
-
-def _occurrences(word: str, text: str) -> Iterable[Span]:
-    at = text.find(word)
-    while at >= 0:
-        stop = at + len(word)
-        # A short one is hidden as a whole word only, or a hidden `5` would blot out half the sentence.
-        if len(word) > 5 or not (text[at - 1 : at].isalnum() or text[stop : stop + 1].isalnum()):
-            yield at, stop
-        at = text.find(word, stop)
+    ascii_, unicode_ = json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]
+    # Python escapes one kind of quotation mark only where it meets both in a text.
+    return list(dict.fromkeys([secret, ascii_, unicode_, repr(secret)[1:-1], repr(secret + '"')[1:-2]]))
 
 
 def _merged(spans: list[Span]) -> list[Span]:

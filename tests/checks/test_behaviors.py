@@ -9,7 +9,12 @@ import pytest
 from tests.checks.building import call, judge, trace
 
 import passmuster
+from passmuster.checks.behavior import BehaviorCheck
+from passmuster.checks.question import Question
+from passmuster.checks.view import Viewer
 from passmuster.scoring.report import Report, ScenarioReport
+from passmuster.suite.behaviors import Asked, Behavior
+from passmuster.traces.model import ToolCall, Trace
 
 NAMED = {"behaviors": {"verified": {"tool_called": "verify"}, "quiet": {"tool_not_called": ["mail", "sms"]}}}
 
@@ -69,6 +74,18 @@ def test_what_must_not_be(behavior: Any, steps: str, answer: str | None, violate
     scenario, _ = run({"must_not": [behavior]}, steps, answer=answer)
     assert bool(scenario.behaviors.violated) == violated
     assert (scenario.score, scenario.status) == ((0.0, "fail") if violated else (1.0, "pass"))
+
+
+def test_the_calls_are_written_once_for_all_questions_about_a_trace() -> None:
+    made = Trace(steps=(ToolCall("pay", arguments={"n": 1}),), answer="Done.")
+    tools = Viewer()
+    view = tools.view(made)
+    asked = [Behavior(name, Asked("Is it?"), 1) for name in ("kind", "short")]
+    first, second = (BehaviorCheck(one, tools.tools, forbidden=False).see(view) for one in asked)
+    assert isinstance(first, Question)
+    assert isinstance(second, Question)
+    assert first.evidence == ('{"tool":"pay","arguments":{"n":1}}',)
+    assert first.evidence is second.evidence
 
 
 def test_the_score_is_observed_of_expected_and_a_violation_makes_it_nothing() -> None:

@@ -435,6 +435,61 @@ def test_a_message_never_shows_half_of_a_secret(before: int, secret: str) -> Non
     assert "q" * before in safe
 
 
+CARD = "mycardnumber99"
+
+
+@pytest.mark.parametrize(
+    ("redact", "arguments"),
+    [
+        ({"arguments": ["pay.card"]}, {"card": CARD}),
+        ({"arguments": ["pay.card"]}, {"card": {"number": CARD}}),
+        ({}, {"card": [{"name": "CARD_TOKEN", "value": CARD}]}),
+        ({}, {"card": "other", "password": CARD}),
+    ],
+)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_what_the_suite_hides_of_calls_is_in_no_report_of_a_scenario(
+    redact: dict[str, Any], arguments: dict[str, Any], workers: str, tmp_path: Path
+) -> None:
+    scenario = {
+        "id": "S",
+        "path": {"expected_calls": [{"tool": "pay", "args": {"card": "visa-1"}}]},
+        "correctness": {"expected_in_answer": "thanks", "exact_match": "x"},
+        "expected_behaviors": [{"answer_contains": "thanks"}],
+    }
+    load(tmp_path, {"suite": "s", "traces": "t.jsonl", "redact": redact, "scenarios": [scenario]})
+    made = trace([call("pay", arguments, result={"secret": "of-the-result"})], scenario="S", answer=f"paid with {CARD}")
+    late = trace([call("pay", arguments)], scenario="S", answer=f"of-the-result, paid with {CARD}", trace_id="u")
+    lines = "".join(json.dumps(one) + "\n" for one in (made, late))
+    (tmp_path / "t.jsonl").write_text(lines, encoding="utf-8")
+    options = [f"--report={name}={tmp_path / name}" for name in ("json", "junit", "sarif")]
+    ran = CliRunner().invoke(
+        command, ["run", str(tmp_path), "--root", str(tmp_path), "--no-history", f"--workers={workers}", *options]
+    )
+    assert ran.exit_code == 1
+    for text in (ran.output, *((tmp_path / name).read_text("utf-8") for name in ("json", "junit", "sarif"))):
+        assert "paid with [hidden #" in text
+        assert CARD not in text
+        assert "of-the-result" not in text
+
+
+@pytest.mark.parametrize("before", range(0, 90, 3))
+def test_a_message_never_shows_half_of_what_is_hidden_by_its_place(before: int) -> None:
+    secret = "4111 2222 3333 4444"
+    scenario = {
+        "id": "S",
+        "path": {"expected_calls": [{"tool": "pay", "args": {"card": "x"}}]},
+        "correctness": {"exact_match": "x"},
+    }
+    suite = {"scenarios": [scenario], "redact": {"arguments": ["pay.card.number"]}}
+    card = {"note": "q" * before, "number": secret, "more": "many words, " * 9}
+    report = judge(
+        suite, [trace([call("pay", {"card": card})], scenario="S", answer=f"{'q' * before} {secret} and more words")]
+    )
+    safe = redact_report(report, Redactor(arguments=["pay.card.number"]))
+    assert "4111 2222" not in write_json(safe).decode()
+
+
 # ── Repeats, and traces in any split ────────────────────────────────────────────────────────────────────────
 
 

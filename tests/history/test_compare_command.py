@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 import passmuster
 from passmuster.cli.main import command as group
@@ -111,14 +112,14 @@ def test_runs_of_two_suites_are_compared_with_a_note(folder: Path) -> None:
     ("name", "content", "says"),
     [
         ("none.json", None, "none.json: there is no such report file"),
-        ("a.json", b'{"schema":\n  @}', "a.json:2:3: this is not JSON"),
-        ("a.json", b"", "a.json: this is not JSON"),
-        ("a.json", b'{"schema": "\xff"}', "a.json: this is not JSON"),
-        ("a.json", b"[" * 200_000, "a.json: this is not JSON"),
-        ("a.json", b"[]", "a.json: expected a JSON report (passmuster.report/1), found another document"),
+        ("a.json", b'{"schema":\n  @}', "a.json:2:3: expected a report (passmuster.report/1), and this is not JSON: "),
+        ("a.json", b"", "a.json: expected a report (passmuster.report/1), and this is not JSON: "),
+        ("a.json", b'{"schema": "\xff"}', "a.json: expected a report (passmuster.report/1), and this is not JSON: "),
+        ("a.json", b'{"a":' * 200_000, "a.json: expected a report (passmuster.report/1), and this is not JSON: "),
+        ("a.json", b"[]", "a.json: expected a report (passmuster.report/1), found another document"),
         ("a.json", b'{"schema": "passmuster.report/9"}', "found the schema 'passmuster.report/9'"),
         ("a.json", b'{"schema": "\\u001b[31m"}', "found the schema"),
-        (".", None, ".: this is a folder; expected a JSON report"),
+        (".", None, ".: this is a folder; expected a report file"),
         ("3", None, "history.db: there is no run 3; the runs kept are from 1 to 2"),
         ("99999999999999999999", None, "99999999999999999999: there is no such report file"),
     ],
@@ -134,7 +135,7 @@ def test_what_is_no_report_is_told_with_its_place(folder: Path, name: str, conte
 
 
 def test_a_file_larger_than_any_report_is_not_read_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_file, "MOST_BYTES", 2**20)
+    monkeypatch.setattr(report_file, "REPORT", replace(report_file.REPORT, most_bytes=2**20))
     (folder / "large.json").write_bytes(b" " * (2**20 + 1))
     ended = invoke("compare", "good.json", "large.json", cwd=folder)
     assert (ended.returncode, ended.stderr) == (2, "error: large.json: this is larger than any report (1 MiB)\n")

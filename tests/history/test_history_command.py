@@ -22,8 +22,8 @@ from passmuster.history.reading import History, Run, read_history, report_of
 from passmuster.history.store import history_file, keep
 from passmuster.reports.history_text import course, history_lines
 from passmuster.reports.json_report import write
-from passmuster.scoring.comparison import Figure
 from passmuster.scoring.report import Metric
+from passmuster.scoring.report_documents import Figure
 
 SOURCE = Path(passmuster.__file__).parent.parent
 SUITE = """
@@ -288,31 +288,31 @@ def test_each_metric_has_a_course_and_the_main_ones_a_column() -> None:
             metrics={
                 "pass_rate": Figure(rate, 4, None),
                 "total_cost_usd": Figure(0.0125 * n, 4, None),
-                "own": Figure(n, 1, None),
+                "own": Figure(n / 4, 1, None),
             },
         )
         for n, rate in enumerate(rates, 1)
     ]
     lines = history_lines(History("passmuster.yaml", 4, entries))
     assert lines[2] == "run  time (UTC)        verdict  passed  failed  pass_rate  total_cost_usd"
-    assert lines[3] == "  1  2026-01-31 09:30  pass          3       0      50.0%         $0.0125"
-    assert lines[4].split()[-2:] == ["–", "$0.0250"]
+    assert lines[3] == "  1  2026-01-31 09:30  pass          3       0        50%      0.0125 USD"
+    assert lines[4].split()[-3:] == ["–", "0.025", "USD"]
     assert lines[-3:] == [
-        "pass_rate       ▁ ▅█  min 50.0%  max 100.0%  last 100.0%",
-        "total_cost_usd  ▁▃▆█  min $0.0125  max $0.0500  last $0.0500",
-        "own             ▁▃▆█  min 1  max 4  last 4",
+        "pass_rate       ▁ ▅█  min 50%  max 100%  last 100%",
+        "total_cost_usd  ▁▃▆█  min 0.0125  max 0.05  last 0.05 USD",
+        "own             ▁▃▆█  min 25%  max 100%  last 100%",
     ]
     only = history_lines(History("passmuster.yaml", 4, entries), ["own"])
-    assert only[2].endswith("failed  own")
+    assert only[2].split()[-2:] == ["failed", "own"]
     assert len(only) == len(lines) - 2
 
 
 def test_a_run_stands_in_one_column_of_all_courses() -> None:
     lines = history_lines(history_of(30, pass_rate=0.5, total_cost_usd=1234.5, f1=None))
     assert lines[-3:] == [
-        f"pass_rate       {'▄' * 18}  min 50.0%  max 50.0%  last 50.0%",
-        f"total_cost_usd  {'▄' * 18}  min $1,234.50  max $1,234.50  last $1,234.50",
-        f"f1              {' ' * 18}  no value",
+        f"pass_rate       {'▄' * 23}  min 50%  max 50%  last 50%",
+        f"total_cost_usd  {'▄' * 23}  min 1234.5  max 1234.5  last 1234.5 USD",
+        f"f1              {' ' * 23}  no value",
     ]
 
 
@@ -334,8 +334,8 @@ def test_everything_fits_into_80_columns() -> None:
 
 def test_nothing_from_the_data_reaches_the_terminal_raw(folder: Path) -> None:
     evil = "a\x1b[31m\u202e\n##[error]b"
-    report = made.report(made.test_report(), suite=evil, metrics={evil: Metric(0.5, 4)})
-    keep(report, write(report), folder, agent_version=evil)
+    report = made.report(made.test_report(), suite=evil, agent_version=evil, metrics={evil: Metric(0.5, 4)})
+    keep(report, write(report), folder)
     for arguments in (["history"], ["history", "--metric", evil], ["history", "--metric", f"{evil}x"]):
         ended = invoke(*arguments, cwd=folder)
         told = ended.stdout + ended.stderr
@@ -358,7 +358,7 @@ def test_a_stream_without_blocks_gets_plain_characters(folder: Path, env: dict[s
         capture_output=True,
         check=True,
     )
-    assert b"pass_rate  _#  min 50.0%  max 100.0%  last 100.0%" in ended.stdout
+    assert b"pass_rate  _#  min 50%  max 100%  last 100%" in ended.stdout
     assert ended.stderr == b""
 
 

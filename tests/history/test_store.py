@@ -22,8 +22,8 @@ from passmuster.history import schema, store
 from passmuster.history.reading import read_history, report_of
 from passmuster.history.store import HistoryError, history_file, keep
 from passmuster.reports.json_report import write
-from passmuster.scoring.comparison import Figure
 from passmuster.scoring.report import Metric, Report
+from passmuster.scoring.report_documents import Figure
 
 SOURCE = Path(passmuster.__file__).parent.parent
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -78,8 +78,9 @@ def test_a_run_is_kept_with_its_metrics_and_its_whole_report(tmp_path: Path) -> 
         made.test_report(id="other"),
         scenarios=[made.scenario(), made.scenario(id="b", status="missing"), made.scenario(id="c", status="skip")],
         metrics={"pass_rate": Metric(0.9, 10, (0.6, 0.98)), "f1": Metric(None, 0)},
+        agent_version="2.1.0",
     )
-    assert kept(report, tmp_path, agent_version="2.1.0") == 1
+    assert kept(report, tmp_path) == 1
     (run,) = read_history(tmp_path, "passmuster.yaml", 10).runs
     assert (run.id, run.suite, run.suite_file) == (1, "customer-service", "passmuster.yaml")
     assert run.suite_sha256 == "ab" * 32
@@ -94,6 +95,12 @@ def test_a_run_is_kept_with_its_metrics_and_its_whole_report(tmp_path: Path) -> 
     ((stored,),) = query(tmp_path, "SELECT report FROM reports")
     assert zlib.decompress(stored) == write(report)
     assert report_of(tmp_path, 1)["tests"][0]["violations"][0]["tool"] == "apply_discount"
+
+
+def test_a_number_beyond_what_sqlite_counts_is_kept(tmp_path: Path) -> None:
+    kept(made.report(made.test_report(), metrics={"total_tokens": Metric(2**64, 1), "f1": Metric(0, 1)}), tmp_path)
+    (run,) = read_history(tmp_path, "passmuster.yaml", 10).runs
+    assert run.metrics == {"total_tokens": Figure(2.0**64, 1, None), "f1": Figure(0.0, 1, None)}
 
 
 def test_numbers_run_on_and_suites_are_told_apart_by_their_file(tmp_path: Path) -> None:
@@ -119,7 +126,8 @@ def test_git_looks_away_from_the_folder(tmp_path: Path) -> None:
 
 
 def test_what_no_encoding_has_is_kept_as_an_escape(tmp_path: Path) -> None:
-    kept(made.report(made.test_report(), suite="a\ud800", suite_file="b\udcff.yaml"), tmp_path, agent_version="\udc80")
+    names = {"suite": "a\ud800", "suite_file": "b\udcff.yaml", "agent_version": "\udc80"}
+    kept(made.report(made.test_report(), **names), tmp_path)
     (run,) = read_history(tmp_path, "b\udcff.yaml", 10).runs
     assert (run.suite, run.suite_file, run.agent_version) == (r"a\ud800", r"b\udcff.yaml", r"\udc80")
 
@@ -308,7 +316,7 @@ def test_a_file_that_another_holds_too_long_is_told(tmp_path: Path, monkeypatch:
     [
         (b"no zlib", "the report of run 1 is damaged"),
         (zlib.compress(b"{" * 1000)[:-8], "its end is missing"),
-        (zlib.compress(b"[]"), "expected a JSON report"),
+        (zlib.compress(b"[]"), "expected a report"),
     ],
 )
 def test_a_damaged_report_is_told(tmp_path: Path, stored: bytes, says: str) -> None:

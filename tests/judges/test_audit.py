@@ -333,6 +333,30 @@ def test_secrets_stay_here(tmp_path: Path) -> None:
     assert secret not in json.dumps(judge.asked[0].body) + (tmp_path / "kept.json").read_text()
 
 
+def test_what_the_suite_hides_is_neither_kept_nor_printed(tmp_path: Path) -> None:
+    with loopback(by_kind()) as judge:
+        given(
+            tmp_path, judge, traces_of("T", ["fine"]), '{"trace_id": "T0", "check": "shows badge-7", "label": "pass"}'
+        )
+        suite = json.loads((tmp_path / "passmuster.json").read_text())
+        suite["redact"] = {"patterns": [r"badge-\d"]}
+        suite["scenarios"] = [{"id": "T", "expected_behaviors": ["shows badge-7", "greets"]}]
+        (tmp_path / "passmuster.json").write_text(json.dumps(suite))
+        _, shown, _ = audited(tmp_path, "--repeats", "1", "-o", "kept.json", "--json")
+    assert "[hidden #1]" in shown
+    assert "badge-7" not in shown + (tmp_path / "kept.json").read_text()
+
+
+def test_plugins_can_be_refused(tmp_path: Path) -> None:
+    with loopback(by_kind()) as judge:
+        given(tmp_path, judge, traces_of("T", ["fine"]), labelled("T", [True]))
+        suite = json.loads((tmp_path / "passmuster.json").read_text())
+        (tmp_path / "passmuster.json").write_text(json.dumps({**suite, "plugins": ["mine"]}))
+        code, _, errors = audited(tmp_path, "--no-plugins")
+    assert (code, judge.asked) == (2, [])
+    assert "plugins: 'mine' is refused, for this run allows no plugins" in errors
+
+
 # ── Labels ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 TRACES = [*traces_of("S", ["ok", "ok"]), *traces_of("T", ["fine", "fine"]), *traces_of("U", ["x"])]

@@ -16,6 +16,7 @@ from passmuster.judges import calibration, prompts
 from passmuster.judges.audit import Audit, Confusion, Figure
 from passmuster.judges.calibration import calibration_of, calibration_path, why_invalid
 from passmuster.judges.config import JudgeConfig
+from passmuster.redaction import Redactor
 from passmuster.reports.json_report import encoded
 
 DAY = datetime.date(2026, 1, 1)
@@ -47,7 +48,7 @@ def found(usable: bool = True) -> Audit:
 
 def saved(folder: Path, audited: JudgeConfig, usable: bool = True) -> Path:
     path = folder / "judge-calibration.json"
-    kept = calibration_of("s.yaml", audited.members, found(usable), DAY, 90)
+    kept = calibration_of("s.yaml", audited.members, found(usable), DAY, 90, Redactor())
     path.write_bytes(encoded(msgspec.to_builtins(kept)))
     return path
 
@@ -61,6 +62,29 @@ def test_what_was_saved_is_valid_for_the_same_judge(tmp_path: Path) -> None:
     assert why_invalid(path, config(base_url="http://x/v1/").members, DAY) is None  # the same address
     patient = config(retries=0, timeout_seconds=5, cache="c.jsonl", api_key_env="K", input_usd_per_million=1)
     assert why_invalid(path, patient.members, DAY) is None
+
+
+def test_the_file_holds_no_secret_and_another_key_is_no_other_judge(tmp_path: Path) -> None:
+    audited = config(base_url="http://x/v1?api_key=abc123xyz")
+    path = saved(tmp_path, audited)
+    assert "abc123xyz" not in path.read_text()
+    assert why_invalid(path, audited.members, DAY) is None
+    assert why_invalid(path, config(base_url="http://x/v1?api_key=other").members, DAY) is None
+    assert "address" in str(why_invalid(path, config().members, DAY))
+
+
+def test_what_was_found_passes_the_redactor() -> None:
+    figure = Figure(value=1.0, n=1)
+    told = msgspec.structs.replace(
+        found(),
+        conclusion="usable: badge-7",
+        no_verdict="password=hunter2",
+        by_check={"shows badge-7": figure},
+        against_checks={"badge-7": figure},
+    )
+    audit = calibration_of("s.yaml", config().members, told, DAY, 90, Redactor(patterns=[r"badge-\d"])).audit
+    assert (audit.conclusion, audit.no_verdict) == ("usable: [hidden #1]", "password=[hidden #2]")
+    assert (audit.by_check, audit.against_checks) == ({"shows [hidden #1]": figure}, {"[hidden #1]": figure})
 
 
 OTHERS: list[tuple[dict[str, Any], str]] = [
@@ -329,7 +353,7 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_asked(tmp_path
         labels_in(tmp_path, judge)
         ended = passmuster_(tmp_path, *AUDIT, "-o", "kept.json")
     assert ended.returncode == 2
-    assert "kept.json: cannot write this report: it is a folder" in ended.stderr
+    assert "kept.json: cannot write this calibration: it is a folder" in ended.stderr
     assert judge.asked == []
 
 

@@ -56,6 +56,23 @@ def test_mistakes_are_named(given: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["http://user:secretpw@host/v1", "https://secretpw@host", "user:secretpw@host/v1", "http://u:secretpw@h?x"],
+)
+@pytest.mark.parametrize("member", [False, True])
+def test_an_address_holds_no_password_and_the_message_tells_none(address: str, member: bool) -> None:
+    given = {"ensemble": [{}, {"base_url": address}]} if member else {"base_url": address}
+    with pytest.raises(ValueError, match="keys belong in the environment") as caught:
+        JudgeConfig.from_mapping({**BASE, **given})
+    assert "secretpw" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://host/v1/@me", "http://host?x=a@b", "https://host:8080#@"])
+def test_an_at_sign_behind_the_host_is_no_password(address: str) -> None:
+    assert JudgeConfig.from_mapping({**BASE, "base_url": address}).base_url == address
+
+
 def test_every_mistake_is_told_at_once() -> None:
     with pytest.raises(ValueError, match="modle") as caught:
         JudgeConfig.from_mapping({"modle": "x", "retries": "many"})

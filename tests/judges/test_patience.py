@@ -61,7 +61,7 @@ PASSING: list[tuple[Behaviour, str]] = [
 def test_what_may_pass_is_tried_again(provider: str, trouble: Behaviour, message: str) -> None:
     with loopback(first_then(trouble)) as judge:
         config = judge.config(provider, timeout_seconds=_limit(trouble))
-        assert ask_all([question()], config, "live", None) == [Verdict(score=4, reason="Because.", model="loop-1")]
+        assert ask_all([question()], config, "live", None) == [Verdict(score=4, reason="Because.")]
     assert len(judge.asked) >= 2
     assert judge.asked[0].user == judge.asked[1].user
 

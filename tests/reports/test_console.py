@@ -200,6 +200,22 @@ def test_the_last_line_can_be_acted_on(made: object, expected: str) -> None:
     assert lines[0].startswith("customer-service (passmuster.yaml): 12 traces")
 
 
+@pytest.mark.parametrize(
+    ("kind", "id_", "actual", "told"),
+    [
+        ("threshold", "pass_rate", 0.9, "90%"),
+        ("threshold", "token_efficiency", 0.002, "2 per 1,000 tokens"),
+        ("criteria", "by_category.edge", 2 / 3, "66.67%"),
+        ("baseline", "latency_p95", 1500.5, "1500.5 ms"),
+        ("baseline", "A", "fail", "fail"),
+        ("baseline", "new_scenarios", 3, "3"),
+    ],
+)
+def test_what_a_line_found_is_in_the_words_of_what_it_asked(kind: str, id_: str, actual: object, told: str) -> None:
+    shown = console.write(report(gate=[line(kind, id_, "fail", actual=actual)])).decode()
+    assert f"   Actual: {told}\n" in shown
+
+
 def test_scenarios_and_suite_level_lines_follow() -> None:
     lines = console.write(rich_report()).decode().splitlines()
     for wanted in (

@@ -6,8 +6,10 @@ import json
 import math
 import subprocess
 import sys
+import time
 
 import pytest
+from msgspec.structs import replace
 from tests.reports.report_factory import line, report, rich_report, scenario, test_report, violation
 
 from passmuster.checks.outcome import Neighbours
@@ -110,6 +112,42 @@ def test_what_was_hidden_in_a_value_does_not_come_back_in_a_sentence() -> None:
     assert safe.tests[0].error == "ValueError: [hidden #1]"
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_the_run_of_a_scenario_hides_comes_back_nowhere(name: str) -> None:
+    secret = "mycardnumber99"
+    made = everywhere(f"paid with {secret} now")
+    broken = violation(tool="t", argument="note", value=secret, has_value=True, message=f"{secret} is too long")
+    made = replace(
+        made,
+        tests=[test_report(broken, error=f"ValueError: {secret}", stats={"x": secret})],
+        scenarios=[replace(made.scenarios[0], reasons=[f"said {secret}"], secrets=(secret, "short"))],
+    )
+    safe = redact_report(made, Redactor())
+    assert safe.scenarios[0].secrets == ()
+    shown = render(name, safe).decode()
+    assert secret not in shown
+    assert "[hidden #1]" in shown
+
+
+def test_the_json_report_lists_no_secrets_even_of_a_report_that_did_not_pass_the_door() -> None:
+    made = report(scenarios=[scenario(secrets=("mycardnumber99",))])
+    assert "secrets" not in json.loads(render("json", made))["scenarios"][0]
+
+
+def test_a_report_with_many_secrets_takes_a_moment() -> None:
+    broken = [
+        violation(
+            tool="t", argument="password", value=f"secret-{n:09}", has_value=True, message=f"secret-{n:09} is bad"
+        )
+        for n in range(4000)
+    ]
+    start = time.process_time()
+    safe = redact_report(report(test_report(*broken)), Redactor())
+    # A search for each of them in each sentence took several times as long.
+    assert time.process_time() - start < 4
+    assert safe.tests[0].violations[-1].message == "[hidden #4000] is bad"
+
+
 def test_long_values_are_cut_and_a_traceback_keeps_its_end() -> None:
     safe = redact_report(everywhere("x" * 10_000 + " END"), Redactor())
     broken = safe.tests[0].violations[0]
@@ -155,3 +193,11 @@ def test_writers_are_imported_only_when_asked_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_traces_say_of_tools_and_versions_is_made_safe_too() -> None:
+    secret = "sk-ant-api03-" + "a1B2c3D4" * 6
+    made = report(tools={f"call {secret}": 2, "look": 1}, agent_version=secret)
+    safe = redact_report(made, Redactor())
+    assert secret not in repr(safe)
+    assert sum(safe.tools.values()) == 3

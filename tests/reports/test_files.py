@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from passmuster.problems import UsageError
+from passmuster.problems import OutsideError, UsageError
 from passmuster.reports.files import check_writable, write_whole
 
 
@@ -41,7 +41,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 def test_folders_are_made_only_where_asked(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "report.json"
-    with pytest.raises(UsageError, match="its folder does not exist"):
+    with pytest.raises(OutsideError, match="its folder does not exist"):
         write_whole(path, b"x")
     write_whole(path, b"x", make_folders=True)
     assert path.read_bytes() == b"x"
@@ -64,7 +64,7 @@ def test_nothing_is_left_behind_when_writing_breaks_off(
         raise error
 
     monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises((UsageError, KeyboardInterrupt, MemoryError)) as raised:
+    with pytest.raises((OutsideError, KeyboardInterrupt, MemoryError)) as raised:
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["report.json"]
@@ -78,10 +78,10 @@ import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 from passmuster.reports.files import write_whole
-from passmuster.problems import UsageError
+from passmuster.problems import OutsideError
 try:
     write_whole(sys.argv[1], b"x" * 100_000)
-except UsageError as problem:
+except OutsideError as problem:
     print(problem)
 """
 
@@ -121,12 +121,21 @@ def test_what_may_not_be_written_is_said(tmp_path: Path) -> None:
     try:
         with pytest.raises(UsageError, match="files may not be created"):
             check_writable([tmp_path / "x"])
-        with pytest.raises(UsageError, match="permission denied"):
+        with pytest.raises(OutsideError, match="permission denied"):
             write_whole(tmp_path / "x", b"")
     finally:
         tmp_path.chmod(0o700)
 
 
+def test_what_a_run_reads_is_not_overwritten(tmp_path: Path) -> None:
+    suite, link = tmp_path / "suite.yaml", tmp_path / "link"
+    suite.write_text("tests: []")
+    link.symlink_to(suite)
+    with pytest.raises(UsageError, match="would overwrite what the run reads"):
+        check_writable([link], inputs=[suite])
+    check_writable([tmp_path / "other"], inputs=[suite])
+
+
 def test_writing_onto_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="it is a folder"):
+    with pytest.raises(OutsideError, match="it is a folder"):
         write_whole(tmp_path, b"x")

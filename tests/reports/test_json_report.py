@@ -31,7 +31,7 @@ def test_keys_stand_in_their_order() -> None:
         *("schema", "suite", "verdict", "exit_code", "partial", "metrics", "gate"),
         *("tests", "scenarios", "traces", "provenance"),
     ]
-    assert {"suite_file", "duration_ms"} <= set(read)
+    assert {"suite_file", "agent_version", "duration_ms"} <= set(read)
     assert "root" not in read
     assert list(read["gate"][0]) == [
         *("kind", "id", "level", "status", "actual", "expected", "message", "tolerated_by", "file", "line"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from passmuster.scoring import resampling
-from passmuster.scoring.resampling import drop_p_value, f1_interval, holm, mean_interval, ratio_interval
+from passmuster.scoring.resampling import drop_p_value, holm, mean_interval, ratio_interval
 
 Parts = list[tuple[float, float]]
 
@@ -50,12 +50,12 @@ def test_laws_of_mean_intervals(weighted: Parts, rng: Random) -> None:
 @pytest.mark.parametrize(
     "interval",
     [
-        mean_interval([]),
-        mean_interval([0.5]),
+        mean_interval([], []),
+        mean_interval([0.5], [1.0]),
         mean_interval([0.5, 0.7], [1.0, 0.0]),
         ratio_interval([(1, 0), (2, 0)]),
-        f1_interval([(0, 0, 0)] * 5),
-        f1_interval([(1, 0, 0)]),
+        ratio_interval([(0, 0)] * 5),
+        ratio_interval([(1, 1)]),
     ],
 )
 def test_no_interval(interval: tuple[float, float] | None) -> None:
@@ -64,20 +64,19 @@ def test_no_interval(interval: tuple[float, float] | None) -> None:
 
 @pytest.mark.parametrize("n", [2, 20, 1_000])
 def test_values_all_alike(n: int) -> None:
-    assert found(mean_interval([0.25] * n)) == pytest.approx((0.25, 0.25))
+    assert found(mean_interval([0.25] * n, [1.0] * n)) == pytest.approx((0.25, 0.25))
 
 
 def test_the_mean_of_a_normal_sample_is_as_students() -> None:
     values = stats.norm.ppf((np.arange(100) + 0.5) / 100).tolist()
     theirs = stats.t.interval(0.95, 99, np.mean(values), stats.sem(values))
-    assert found(mean_interval(values)) == pytest.approx(theirs, abs=0.02)
+    assert found(mean_interval(values, [1.0] * 100)) == pytest.approx(theirs, abs=0.02)
 
 
 def test_f1_is_a_ratio() -> None:
     counts = [(1.0, 0.0, 0.0)] * 12 + [(0.0, 1.0, 0.0)] * 4 + [(0.0, 0.0, 1.0)] * 2 + [(0.0, 0.0, 0.0)] * 9
-    low, high = found(f1_interval(counts))
+    low, high = found(ratio_interval([(2 * tp, 2 * tp + fp + fn) for tp, fp, fn in counts]))
     assert 0.5 < low < 24 / 30 < high < 1
-    assert ratio_interval([(2 * tp, 2 * tp + fp + fn) for tp, fp, fn in counts]) == (low, high)
 
 
 def tokens(rng: Random) -> tuple[float, float]:
@@ -107,16 +106,16 @@ def test_calculated_is_as_drawn(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_one_value_far_away() -> None:
-    low, high = found(mean_interval([1.0] * 999 + [1e6]))
+    low, high = found(mean_interval([1.0] * 999 + [1e6], [1.0] * 1_000))
     assert 1 <= low <= 1000.999 <= high <= 5_000
 
 
 @pytest.mark.parametrize("n", [150, 1_000])
 def test_it_is_quick(n: int) -> None:
     rng = Random(1)
-    values = [rng.random() for _ in range(n)]
+    values, weights = [rng.random() for _ in range(n)], [1.0] * n
     start = time.process_time()
-    mean_interval(values)
+    mean_interval(values, weights)
     assert time.process_time() - start < 1  # 40 and 5 ms where nothing else runs
 
 

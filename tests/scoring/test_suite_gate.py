@@ -204,6 +204,15 @@ def test_the_version_is_given_else_the_suites_else_the_traces(
     found = line(report, "threshold", "pass_rate")
     assert (found.expected, found.level, report.exit_code) == (asked, "blocking", 0 if asked == ">= 60%" else 1)
     assert "20% from >= 90%" in found.message
+    assert report.agent_version == (given or of_suite or of_traces[0])
+
+
+@pytest.mark.parametrize(("of_traces", "known"), [([], None), (["1.0", "2.0"], None), (["1.0", None, "1.0"], "1.0")])
+def test_a_report_names_the_version_that_the_traces_agree_on(of_traces: list[str | None], known: str | None) -> None:
+    traces = runs(3)
+    for trace, version in zip(traces, of_traces, strict=False):
+        trace["agent"] = {"name": "a", **({"version": version} if version else {})}
+    assert judge({"scenarios": scenarios(3)}, traces).agent_version == known
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from passmuster.engine.loading import BUILT_IN
 from passmuster.suite.bounds import Bound, fraction, read_bound, read_share, share
-from passmuster.suite.metric_names import BUILT_IN_CHECKS, METRICS
+from passmuster.suite.metric_names import BUILT_IN_CHECKS, METRICS, metric_named
 from passmuster.suite.nodes import Node, Scalar
 from passmuster.suite.reading import Reader
 from passmuster.suite.yaml_text import read_yaml
@@ -63,7 +63,7 @@ def read(text: str, metric: str = "accuracy") -> tuple[Bound | None, list[str]]:
         ("total_cost_usd", "0", "<= 0 USD", 0.0),
         ("total_tokens", "2e6", "<= 2000000 tokens", 2e6),
         ("total_tokens", "20000 tokens", "<= 20000 tokens", 20000.0),
-        ("token_efficiency", "0.0005", ">= 0.0005", 0.0005),
+        ("token_efficiency", "0.0005", ">= 0.5 per 1,000 tokens", 0.0005),
         ("accuracy", "{min: 90}", ">= 90%", 0.9),
         ("accuracy", "{max: 99%}", "<= 99%", 0.99),
         ("latency_p95", "{max: 5s, description: as fast as before}", "<= 5000 ms", 5000.0),
@@ -109,7 +109,7 @@ def test_confidence(written: str, confidence: float, blocks: bool) -> None:
         ("total_tokens", "5s", "the unit 's' does not fit 'total_tokens'; write 20000"),
         ("accuracy", "0", "'accuracy >= 0%' could never fail"),
         ("accuracy", "1e-10", "'accuracy >= 0.00000001%' could never fail"),
-        ("token_efficiency", "0", "'token_efficiency >= 0' could never fail"),
+        ("token_efficiency", "0", "'token_efficiency >= 0 per 1,000 tokens' could never fail"),
         ("accuracy", "'<= 100%'", "'accuracy <= 100%' could never fail"),
         ("accuracy", "'> 100%'", "'accuracy > 100%' could never hold"),
         ("latency_p95", "'< 0'", "'latency_p95 < 0 ms' could never hold"),
@@ -189,6 +189,12 @@ def test_only_all_of_a_rate_is_full(metric: str, written: str, full: bool) -> No
     assert bound.full is full
 
 
+def test_a_metric_of_ones_own_is_a_rate_of_which_more_is_better() -> None:
+    assert metric_named("latency_p95") is METRICS["latency_p95"]
+    own = metric_named("politeness")
+    assert (own.name, own.rate, own.better, own.shown_unit) == ("politeness", True, "up", "")
+
+
 @given(
     st.sampled_from(sorted(METRICS)),
     st.sampled_from([">=", "<=", ">", "<", "="]),
@@ -200,7 +206,9 @@ def test_a_bound_reads_its_own_text_back(metric: str, operator: str, number: flo
         assert METRICS[metric].rate
         assert "cannot be above" in problems[0] or "could never" in problems[0]
         return
-    again, problems = read(f"'{bound.text}'", metric)
+    assert bound.rate == METRICS[metric].rate
+    # What is shown per 1,000 tokens is written per token.
+    again, problems = read(f"'{operator} {bound.value!r}'" if "per" in bound.text else f"'{bound.text}'", metric)
     assert problems == []
     assert again is not None
     assert (again.operator, again.value, again.text) == (bound.operator, bound.value, bound.text)

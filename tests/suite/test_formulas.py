@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.suite.suite_files import load, problems
 
 from passmuster.scoring.formulas import evaluate
-from passmuster.suite.formula_text import parse
+from passmuster.suite.formula_text import Mistake, Parser, Scope, tokens_of
 from passmuster.suite.formulas import metrics_of, names_in
 from passmuster.suite.gate_model import Expression, Formula, Name, Number, Operation, Prefix, Step
 
@@ -33,8 +33,12 @@ def block(text: str) -> str:
     return A_TEST + "composite: |\n" + "".join(f"  {line}\n" if line else "\n" for line in text.splitlines())
 
 
+def parse(text: str) -> Expression:
+    return Parser(list(tokens_of(text)), len(text), Scope(NAMES, {})).formula().tree
+
+
 def worked_out(text: str, **values: float | None) -> float | bool | None:
-    return evaluate([Formula("f", text, parse(text, NAMES), 1)], values)["f"]
+    return evaluate([Formula("f", text, parse(text), 1)], values)["f"]
 
 
 def test_the_block_of_the_seed_loads_as_printed(tmp_path: Path) -> None:
@@ -305,10 +309,10 @@ VALUES = st.fixed_dictionaries({name: st.none() | st.floats(0, 1e3) for name in 
 def test_what_is_printed_is_read_back(tree: Expression, values: dict[str, float | None], draw: st.DataObject) -> None:
     text = printed(tree, draw)
     if divides_by_zero(tree):
-        with pytest.raises(ValueError, match="division by 0"):
-            parse(text, NAMES)
+        with pytest.raises(Mistake, match="division by 0"):
+            parse(text)
         return
-    again = parse(text, NAMES)
+    again = parse(text)
     assert again == tree
     results = [evaluate([Formula("f", text, each, 1)], values)["f"] for each in (tree, again)]
     assert results[0] == results[1]
@@ -338,8 +342,8 @@ def test_operators_bind_as_in_python(data: st.DataObject) -> None:
 @given(st.text(alphabet="abc019.%()+-*/×÷=<>≥ \n#ANDORNOT", max_size=60))
 def test_any_text_is_a_formula_or_a_mistake(text: str) -> None:
     try:
-        tree = parse(text, NAMES)
-    except ValueError:
+        tree = parse(text)
+    except Mistake:
         return
     evaluate([Formula("f", text, tree, 1)], {"a": 1.0, "b": 0.0})
 

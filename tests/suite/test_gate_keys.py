@@ -112,7 +112,6 @@ def test_weights_as_printed(tmp_path: Path) -> None:
     assert suite.weights.by_category == printed["by_category"]
     assert suite.weights.by_capability == printed["by_capability"]
     assert suite.weights.metrics == printed["metrics"]
-    assert suite.weights.lines["by_category.adversarial"] == 1
     assert [notice.message for notice in suite.notices] == [
         "weights.by_capability: no scenario has the capability 'core_function'",
         "weights.by_capability: no scenario has the capability 'convenience_feature'",

@@ -25,7 +25,14 @@ def _told(call: ToolCall) -> str:
     try:
         return msgspec.json.encode(record).decode("utf-8", "replace")
     except (OverflowError, ValueError, TypeError, RecursionError):  # a number or a depth that this encoder refuses
-        if call.result_json:
-            record["result"] = bytes(call.result_json).decode("utf-8", "replace")
-        record["arguments"] = repr(call.arguments)
-        return json.dumps(record, ensure_ascii=False, default=str)
+        return "{" + ",".join(f"{json.dumps(key)}:{_written(value)}" for key, value in record.items()) + "}"
+
+
+def _written(value: object) -> str:
+    """JSON all the same, for whoever looks for secrets in it has to find the names that they stand under."""
+    if isinstance(value, msgspec.Raw):
+        return bytes(value).decode("utf-8", "replace")
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    except (ValueError, RecursionError):
+        return json.dumps("(a number too long or a value too deep to be shown)")

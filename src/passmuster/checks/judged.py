@@ -12,7 +12,6 @@ from typing import Literal
 from msgspec import Struct
 
 from passmuster import metrics
-from passmuster.checks.evidence import evidence
 from passmuster.checks.layer import CheckLine
 from passmuster.checks.question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks.view import View
@@ -45,16 +44,17 @@ class Stage(Struct, frozen=True):
     def questions(self, view: View) -> list[Question]:
         """What is asked about one trace."""
         trace = view.trace
-        told = evidence(trace) if self.name == "hallucination_check" else ()
+        grounding = self.name == "hallucination_check"
         return [
             Question(
                 kind=self.name,
                 rule=rubric.rule,
                 query=trace.query,
                 answer=trace.answer or "",
-                evidence=told,
+                evidence=view.evidence if grounding else (),
                 context=rubric.context,
                 examples=rubric.examples,
+                unsent=() if grounding else view.evidence,
             )
             for rubric in self.rubrics
         ]

@@ -32,6 +32,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """The tool results of the trace, as JSON text, where the question is about grounding: untrusted."""
     context: str | None = None
     examples: tuple[Example, ...] = ()
+    unsent: tuple[str, ...] = ()
+    """The same where the judge is not told of it: what is secret in it must not reach the judge by another way."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -41,9 +43,6 @@ class Verdict(Struct, frozen=True, kw_only=True):
     reason: str
     votes: tuple[int, ...] = ()
     """The scores of an ensemble's members, in the order they are configured; `score` is their median."""
-    model: str = ""
-    cost_usd: float | None = None
-    cached: bool = False
 
 
 class JudgeFailure(Struct, frozen=True):

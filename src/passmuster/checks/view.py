@@ -59,7 +59,7 @@ class ToolIndex(dict[str, int]):
 class View:
     """The calls of one trace: names, pattern bits, positions, failures."""
 
-    __slots__ = ("_firsts", "any_bits", "bits", "calls", "failed", "names", "plain", "positions", "trace")
+    __slots__ = ("_evidence", "_firsts", "any_bits", "bits", "calls", "failed", "names", "plain", "positions", "trace")
 
     def __init__(self, trace: Trace, names: list[str], bits: list[int]) -> None:
         self.trace = trace
@@ -71,6 +71,7 @@ class View:
         self.positions: Sequence[int] = range(len(names))
         self.plain = True
         """No call failed and none ran in parallel, so that a call's index tells all about its place."""
+        self._evidence: tuple[str, ...] | None = None
         self._firsts: list[tuple[int, int]] = []
         seen = 0
         for call, mine in enumerate(bits):
@@ -79,6 +80,15 @@ class View:
                 self._firsts.append((new, call))
                 seen |= new
         self.any_bits = seen
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The calls in text that a judge can read, written once for all questions about the trace."""
+        if self._evidence is None:
+            from passmuster.checks.evidence import evidence  # late, for most runs ask no judge
+
+            self._evidence = evidence(self.trace)
+        return self._evidence
 
     def first(self, bits: int) -> int:
         """The index of the first call that fits any of these patterns; -1 where none does."""

@@ -7,12 +7,12 @@ import difflib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import get_args
 
 import click
 
-from passmuster.cli.inputs import Workers, complain, day_of, sources_of
-from passmuster.cli.printing import print_lines, refuse
+from passmuster.cli.inputs import Workers, day_of, sources_of
+from passmuster.cli.printing import complain, print_lines, refuse
 from passmuster.cli.progress import progress_bar
 from passmuster.engine.baselines import baseline_path, read_baseline, record
 from passmuster.engine.loading import load_suite
@@ -22,9 +22,9 @@ from passmuster.redaction import Redactor
 from passmuster.reports.baseline_file import write
 from passmuster.reports.baseline_text import baseline_text, kept_text, raised_text, suggestion_text
 from passmuster.reports.files import check_writable, write_whole
-from passmuster.reports.text import one_line
+from passmuster.reports.text import one_line, plural
 from passmuster.scoring.baseline import Baseline
-from passmuster.scoring.settings import Settings
+from passmuster.scoring.settings import JudgeMode, Settings
 from passmuster.suite.bounds import share
 from passmuster.suite.discovery import find_suite
 from passmuster.suite.model import Suite
@@ -59,7 +59,7 @@ def command() -> None:
 @click.option("-o", "--output", metavar="FILE", help="Where to write it (default: 'baseline.file' of the suite).")
 @click.option(
     "--judge",
-    type=click.Choice(["live", "cached", "off"]),
+    type=click.Choice(get_args(JudgeMode)),
     default="live",
     help="Ask judges (the default), go by remembered verdicts only, or leave judges out.",
 )
@@ -69,12 +69,14 @@ def command() -> None:
 @click.option(
     "--workers", type=Workers(), metavar="N|auto", help="Processes to use (default: auto, one a CPU for large input)."
 )
-@click.option("--today", metavar="DATE", help="The day that waivers are judged by; if given, it is recorded.")
+@click.option(
+    "--today", metavar="DATE", help="The day that waivers and calibrations are judged by; if given, it is recorded."
+)
 def save(
     suite: str | None,
     traces: tuple[str, ...],
     output: str | None,
-    judge: Literal["live", "cached", "off"],
+    judge: JudgeMode,
     agent_version: str | None,
     root: str | None,
     no_plugins: bool,
@@ -90,9 +92,10 @@ def save(
         with contextlib.ExitStack() as stack:
             loaded = load_suite(find_suite(suite, Path.cwd()), root=root, plugins=not no_plugins)
             path = _destination(loaded, output)
-            check_writable([path], what="baseline")
             stdin = [stack.enter_context(standard_input())] if "-" in traces else []
             sources = sources_of(loaded, traces, stdin)
+            inputs = [*loaded.documents, *(source.path for source in sources)]
+            check_writable([path], inputs=inputs, what="baseline")
             bar = stack.enter_context(progress_bar(sources, quiet=False))
             recorded, report = record(
                 loaded,
@@ -108,7 +111,7 @@ def save(
             raise OutsideError(Problem("the gate could not be decided; run 'passmuster run' to see why", loaded.file))
         write_whole(path, write(recorded, Redactor(loaded.redact.patterns, loaded.redact.arguments)), what="baseline")
     except InputError as error:
-        complain(error.problems)
+        complain(error)
         sys.exit(2)
     except OutsideError as error:
         click.echo(f"error: {one_line(str(error.problem))}", err=True)
@@ -116,8 +119,8 @@ def save(
         sys.exit(3)
     if report.exit_code:
         click.echo("note: this run fails the gate; it is recorded as it is", err=True)
-    scenarios, tests = len(recorded.scenarios), len(recorded.tests)
-    print_lines([f"{one_line(str(path))}: {scenarios} scenarios and {tests} tests of {report.traces.read} traces"])
+    scenarios, tests = plural(len(recorded.scenarios), "scenario"), plural(len(recorded.tests), "test")
+    print_lines([f"{one_line(path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
 
 
 def _destination(suite: Suite, output: str | None) -> str:

@@ -1,4 +1,4 @@
-"""What several commands take: traces, a day, a number of workers; and what they say of wrong input."""
+"""What several commands take: traces, a day, a number of workers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 
 from passmuster.problems import Problem, UsageError
-from passmuster.reports.text import one_line
 from passmuster.suite.model import Suite
 from passmuster.traces.sources import Source, find_sources
 
-__all__ = ["Workers", "complain", "day_of", "sources_of"]
+__all__ = ["Workers", "day_of", "sources_of"]
 
 
 class Workers(click.ParamType["int | None"]):
@@ -49,11 +48,3 @@ def sources_of(suite: Suite, traces: Sequence[str], stdin: Sequence[Source]) -> 
         message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
         raise UsageError(Problem(message, suite.file))
     return find_sources(suite.traces, suite.folder, suite.root)
-
-
-def complain(problems: Sequence[Problem]) -> None:
-    """Tell what is wrong with the input."""
-    for problem in problems:
-        click.echo(f"error: {one_line(str(problem))}", err=True)
-    number = len(problems)
-    click.echo(f"Nothing was judged: {number} problem{'' if number == 1 else 's'} in the input.", err=True)

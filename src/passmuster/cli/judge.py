@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +15,7 @@ from passmuster.cli.inputs import day_of, sources_of
 from passmuster.cli.printing import print_document, print_lines, refuse
 from passmuster.cli.progress import Bar, progress_bar
 from passmuster.engine.auditing import Docket, docket_of
-from passmuster.engine.judging import judge_config
+from passmuster.engine.judging import judge_config, open_judges
 from passmuster.engine.loading import load_suite
 from passmuster.judges.asking import Judges
 from passmuster.judges.audit import MOST_UNANSWERED, Audit, audit
@@ -57,6 +56,7 @@ def command() -> None:
 )
 @click.option("--today", metavar="DATE", help="The day of the audit (default: today, UTC).")
 @click.option("--root", metavar="DIR", help="The folder that files have to lie in (default: git top level).")
+@click.option("--no-plugins", is_flag=True, help="Refuse suites that name plugins.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def audit_command(
     suite: str | None,
@@ -69,6 +69,7 @@ def audit_command(
     valid_days: int,
     today: str | None,
     root: str | None,
+    no_plugins: bool,
     as_json: bool,
 ) -> None:
     """Compare judges with people, with checks, and with themselves.
@@ -78,20 +79,23 @@ def audit_command(
     """
     try:
         day = day_of(today)
-        loaded = load_suite(find_suite(suite, Path.cwd()), root=root)
+        loaded = load_suite(find_suite(suite, Path.cwd()), root=root, plugins=not no_plugins)
         config = _config(loaded)
         sources = sources_of(loaded, traces, ())
         docket = _docket(loaded, sources, labels)
         target = _target(config, loaded, output)
         if target is not None:
-            check_writable([target])
+            inputs = [*loaded.documents, *(source.path for source in sources), labels]
+            check_writable([target], inputs=inputs, what="calibration")
         with progress_bar(sources, as_json) as bar:
-            found = _ask(loaded, config, docket, mode, repeats, canaries, bar)
-        kept = calibration_of(loaded.file, config.members, found, day, valid_days)
+            asked = _ask(loaded, docket, mode, repeats, canaries, bar)
+        redactor = Redactor(loaded.redact.patterns, loaded.redact.arguments)
+        kept = calibration_of(loaded.file, config.members, asked, day, valid_days, redactor)
+        found = kept.audit
         heard = found.unanswered <= MOST_UNANSWERED * found.labels
         document = msgspec.to_builtins(kept)
         if heard and target is not None:
-            write_whole(target, encoded(document))
+            write_whole(target, encoded(document), what="calibration")
         if as_json:
             print_document(document)
         else:
@@ -128,13 +132,9 @@ def _target(config: JudgeConfig, suite: Suite, output: str | None) -> Path | Non
     return calibration_path(config, suite.folder) if wanted else None
 
 
-def _ask(
-    suite: Suite, config: JudgeConfig, docket: Docket, mode: Mode, repeats: int, canaries: bool, bar: Bar
-) -> Audit:
+def _ask(suite: Suite, docket: Docket, mode: Mode, repeats: int, canaries: bool, bar: Bar) -> Audit:
     """Live judges are asked afresh in every round: a remembered verdict says nothing about the judge of today."""
-    cache = suite.folder / config.cache if config.cache and mode == "cached" else None
-    redact = partial(Redactor, suite.redact.patterns, suite.redact.arguments)
-    with Judges(config, mode, cache, bar.asked, new_redactor=redact) as judges:
+    with open_judges(suite, mode, bar.asked, remember=mode == "cached") as judges:
         if mode == "cached":
             return audit(docket.rated, docket.overruled, [judges.ask], "remembered verdicts are no test of it")
         ask = _afresh(judges)

@@ -25,13 +25,7 @@ def keep_run(report: Report, suite: Suite, written: Sequence[bytes]) -> None:
     try:
         from passmuster.history.store import keep
 
-        version = report.provenance.options.get("agent_version") or suite.agent_version
-        keep(
-            report,
-            written[0] if written else render("json", report),
-            suite.root,
-            agent_version=None if version is None else str(version),
-        )
+        keep(report, written[0] if written else render("json", report), suite.root)
     except Exception as error:
         with contextlib.suppress(OSError):
             click.echo(f"note: this run was not kept in the history: {one_line(str(error))}", err=True)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import click
 
 from passmuster._version import __version__
+from passmuster.problems import OutsideError
 
 __all__ = ["command"]
 
@@ -37,6 +38,9 @@ class _Lazy(click.Group):
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(130)
+        except OutsideError as error:
+            click.echo(f"error: {error.problem}", err=True)
+            ctx.exit(3)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,44 +1,71 @@
-"""Lines and documents on standard output."""
+"""What a command says: lines and documents on standard output, what is wrong with the input on standard error."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 import click
 
-from passmuster.problems import InputError
+from passmuster.problems import InputError, OutsideError, Problem
 from passmuster.reports.encodable import encodable
-from passmuster.reports.json_report import encoded
-from passmuster.reports.text import one_line
+from passmuster.reports.text import one_line, plural
 
-__all__ = ["print_document", "print_lines", "refuse"]
+__all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refuse"]
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print text in what standard output can show."""
-    _print(encodable("".join(f"{line}\n" for line in lines), sys.stdout).encode(sys.stdout.encoding or "utf-8"))
+    print_bytes(encodable("".join(f"{line}\n" for line in lines), sys.stdout).encode(sys.stdout.encoding or "utf-8"))
 
 
 def print_document(document: Any) -> None:
     """Print a value as JSON."""
-    _print(encoded(document))
+    from passmuster.reports.json_report import encoded  # late, for most commands print text
+
+    print_bytes(encoded(document))
+
+
+def print_bytes(data: bytes) -> None:
+    """Print what is encoded already."""
+    if sys.stdout is None:
+        raise OutsideError(Problem("there is no standard output to print to"))
+    with open_pipe(sys.stdout):
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def open_pipe(stream: TextIO) -> Iterator[None]:
+    """What is printed here may be cut short by its reader (`| head -1`), which is none of our business.
+
+    Any other trouble, such as a full disk, is an `OutsideError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        # The interpreter flushes the stream once more when it ends; that has to go somewhere.
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OutsideError(Problem(f"cannot print: {error.strerror or error}")) from error
 
 
 def refuse(error: InputError) -> None:
     """Tell what is wrong and end with exit code 2."""
-    for problem in error.problems:
-        click.echo(f"error: {one_line(str(problem))}", err=True)
+    _tell(error.problems)
     sys.exit(2)
 
 
-def _print(data: bytes) -> None:
-    try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # A reader that leaves early is none of our business; the interpreter's own last flush has to go somewhere.
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+def complain(error: InputError) -> None:
+    """Tell what is wrong with the input of a run, and that it was not judged."""
+    _tell(error.problems)
+    click.echo(f"Nothing was judged: {plural(len(error.problems), 'problem')} in the input.", err=True)
+
+
+def _tell(problems: Iterable[Problem]) -> None:
+    for problem in problems:
+        click.echo(f"error: {one_line(str(problem))}", err=True)

@@ -21,7 +21,7 @@ _PATIENCE = 1.0
 @contextlib.contextmanager
 def progress_bar(sources: Sequence[Source], quiet: bool) -> Iterator[Bar]:
     """Tells how far a run has come, on standard error, once it has taken a while."""
-    bar = Bar(sources, shown=not quiet and sys.stderr.isatty())
+    bar = Bar(sources, shown=not quiet and sys.stderr is not None and sys.stderr.isatty())
     try:
         yield bar
     finally:

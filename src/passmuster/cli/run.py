@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO, get_args
 
 import click
 from msgspec.structs import replace
 
-from passmuster.cli.inputs import Workers, complain, day_of, sources_of
+from passmuster.cli.inputs import Workers, day_of, sources_of
 from passmuster.cli.keeping import keep_run
+from passmuster.cli.printing import complain, open_pipe, print_bytes
 from passmuster.cli.progress import progress_bar
 from passmuster.engine.loading import load_suite
 from passmuster.engine.parts import worker_count
@@ -26,7 +25,7 @@ from passmuster.reports.entrance import redact_report
 from passmuster.reports.files import check_writable, write_whole
 from passmuster.reports.text import one_line
 from passmuster.scoring.report import Report
-from passmuster.scoring.verdict import Settings
+from passmuster.scoring.settings import JudgeMode, Settings
 from passmuster.suite.discovery import find_suite
 from passmuster.suite.model import Suite
 from passmuster.traces.sources import Source, standard_input
@@ -51,7 +50,7 @@ Destination = tuple[str, str]
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
 @click.option(
     "--judge",
-    type=click.Choice(["live", "cached", "off"]),
+    type=click.Choice(get_args(JudgeMode)),
     default="live",
     help="Ask judges (the default), go by remembered verdicts only, or leave judges out.",
 )
@@ -63,7 +62,9 @@ Destination = tuple[str, str]
 @click.option(
     "--workers", type=Workers(), metavar="N|auto", help="Processes to use (default: auto, one a CPU for large input)."
 )
-@click.option("--today", metavar="DATE", help="The day that waivers are judged by (default: today, UTC).")
+@click.option(
+    "--today", metavar="DATE", help="The day that waivers and calibrations are judged by (default: today, UTC)."
+)
 @click.option("--no-history", is_flag=True, help="Do not keep this run in the history.")
 @click.option("--quiet", is_flag=True, help="Do not print the console report.")
 def command(
@@ -73,7 +74,7 @@ def command(
     baseline: str | None,
     only: tuple[str, ...],
     tags: tuple[str, ...],
-    judge: Literal["live", "cached", "off"],
+    judge: JudgeMode,
     agent_version: str | None,
     strict: bool,
     skip_bad_lines: bool,
@@ -102,7 +103,7 @@ def command(
         )
         wanted = _destinations(reports, len(suites))
     except UsageError as error:
-        complain(error.problems)
+        complain(error)
         sys.exit(2)
     with contextlib.ExitStack() as stack:
         stdin: list[Source] = []
@@ -112,8 +113,12 @@ def command(
                 if "-" in traces and not stdin:
                     stdin.append(stack.enter_context(standard_input()))
                 destinations = wanted or _default_reports(suite)
-                check_writable([path for _, path in destinations if path != "-"], make_folders=not wanted)
                 sources = sources_of(suite, traces, stdin)
+                check_writable(
+                    [path for _, path in destinations if path != "-"],
+                    inputs=[*suite.documents, *(source.path for source in sources), *_recorded(suite, baseline)],
+                    make_folders=not wanted,
+                )
                 with progress_bar(sources, quiet) as bar:
                     compared, named = compared_with(suite, baseline)
                     report = judge_traces(
@@ -128,10 +133,10 @@ def command(
                     )
                 codes.append(_deliver(report, suite, destinations, quiet, not wanted, history=not no_history))
             except InputError as error:
-                complain(error.problems)
+                complain(error)
                 codes.append(2)
             except OutsideError as error:
-                click.echo(f"error: {one_line(str(error.problem))}", err=True)
+                _tell(error)
                 click.echo("The gate could not be decided: an outside part failed.", err=True)
                 codes.append(3)
     sys.exit(max(codes, key=_GRAVITY.index))
@@ -166,34 +171,39 @@ def _deliver(
     safe = redact_report(report, Redactor(suite.redact.patterns, suite.redact.arguments))
     printed = next((name for name, path in destinations if path == "-"), None)
     rendered = [(path, render(name, safe)) for name, path in destinations if (name, path) != ("console", "-")]
-    for path, data in rendered:
-        if path == "-":
-            with _open_pipe(sys.stdout):
-                sys.stdout.buffer.write(data)
-                sys.stdout.buffer.flush()
-        else:
-            write_whole(path, data, make_folders=make_folders)
-    if not quiet or printed == "console":
-        _show(safe, sys.stdout if printed in (None, "console") else sys.stderr)
+    codes = [report.exit_code]
+    try:
+        if not quiet or printed == "console":
+            _show(safe, sys.stdout if printed in (None, "console") else sys.stderr)
+        for path, data in rendered:
+            if path == "-":
+                print_bytes(data)
+            else:
+                write_whole(path, data, make_folders=make_folders)
+    except OutsideError as error:
+        _tell(error)
+        click.echo(f"The verdict is '{report.verdict}', but not every report could be delivered.", err=True)
+        codes.append(3)
     if history:
         keep_run(safe, suite, [data for path, data in rendered if ("json", path) in destinations])
-    return report.exit_code
+    return max(codes, key=_GRAVITY.index)
 
 
-def _show(report: Report, stream: TextIO) -> None:
+def _recorded(suite: Suite, baseline: str | None) -> list[str | Path]:
+    """The files of an earlier run that this one may be compared with."""
+    own = suite.baseline.file if suite.baseline else None
+    return [*([baseline] if baseline else []), *([suite.folder / own] if own else [])]
+
+
+def _tell(error: OutsideError) -> None:
+    click.echo(f"error: {one_line(str(error.problem))}", err=True)
+
+
+def _show(report: Report, stream: TextIO | None) -> None:
+    if stream is None:  # closed by whoever started us, who does not want to read it
+        return
     from passmuster.reports import console
 
-    with _open_pipe(stream):
+    with open_pipe(stream):
         console.show(report, stream)
         stream.flush()
-
-
-@contextlib.contextmanager
-def _open_pipe(stream: TextIO) -> Iterator[None]:
-    """What is printed here may be cut short by its reader (`| head -1`), which does not change the verdict."""
-    try:
-        yield
-    except BrokenPipeError:
-        # The interpreter flushes the stream once more when it ends; that has to go somewhere.
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), stream.fileno())

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter_ns
 
-import msgspec
 from msgspec.structs import replace
 
+from passmuster.documents import BOM, DocumentKind, read_document, schema_of
 from passmuster.engine.judging import weigh_judges
 from passmuster.engine.run import Progress, conclude_run, count_sources, golden_in
 from passmuster.problems import Problem, UsageError
@@ -17,25 +17,17 @@ from passmuster.scoring.baseline import SCHEMA, Baseline, baseline_of
 from passmuster.scoring.report import Report
 from passmuster.scoring.settings import Settings
 from passmuster.scoring.suite_metrics import tried
-from passmuster.scoring.tally import Tally
 from passmuster.suite.discovery import display
 from passmuster.suite.model import Suite
 from passmuster.traces.sources import Source, find_sources
 
-__all__ = ["MOST_BYTES", "baseline_path", "find_baseline", "read_baseline", "record"]
+__all__ = ["BASELINE", "baseline_path", "find_baseline", "read_baseline", "record"]
 
-MOST_BYTES = 64 * 1024 * 1024
-"""More than any baseline has that a person could review."""
+BASELINE = DocumentKind("baseline", SCHEMA, 64 * 1024 * 1024, "save it again with 'passmuster baseline save'")
+"""Larger than any baseline that a person could review."""
 
 _HEAD = 4096
 _BEGINS = re.compile(rb'\s*\{\s*"schema"\s*:\s*"passmuster\.')
-_AT_BYTE = re.compile(r" \(byte (\d+)\)$")
-
-
-class _Head(msgspec.Struct):
-    """As much of a document as says what it is."""
-
-    schema: str | None = None
 
 
 def find_baseline(suite: Suite, given: str | None, here: Path) -> Baseline | list[Source]:
@@ -78,54 +70,20 @@ def _is_document(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             data = file.read(_HEAD)
-            if _BEGINS.match(data.removeprefix(b"\xef\xbb\xbf")):
+            if _BEGINS.match(data.removeprefix(BOM)):
                 return True
             if path.endswith((".jsonl", ".ndjson", ".gz")):
                 return False
-            data += file.read(MOST_BYTES)
-        head = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_Head)
-    except (OSError, ValueError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            data += file.read(BASELINE.most_bytes)
+        schema = schema_of(data.removeprefix(BOM))
+    except (OSError, ValueError, RecursionError):
         return False  # whoever reads it as traces will say what is wrong with it
-    return head.schema is not None and head.schema.startswith("passmuster.")
+    return schema is not None and schema.startswith("passmuster.")
 
 
 def read_baseline(path: str | Path, name: str | None = None) -> Baseline:
     """The baseline in a file; `name` is what messages call it. Raises `UsageError` if it is none."""
-    name = name or str(path)
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise UsageError(Problem("there is no such baseline file", name)) from None
-    except IsADirectoryError:
-        raise UsageError(Problem("this is a folder; expected a baseline file", name)) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(Problem(f"this baseline cannot be read: {reason}", name)) from None
-    if len(data) > MOST_BYTES:
-        raise UsageError(Problem(f"this is larger than any baseline ({MOST_BYTES // 2**20} MiB)", name))
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    try:
-        schema = msgspec.json.decode(data, type=_Head).schema
-        if schema != SCHEMA:
-            found = "another document" if schema is None else f"the schema {schema[:100]!r}"
-            raise UsageError(Problem(f"expected a baseline ({SCHEMA}), found {found}", name))
-        return msgspec.json.decode(data, type=Baseline)
-    except msgspec.ValidationError as error:
-        hint = "save it again with 'passmuster baseline save'"
-        raise UsageError(Problem(f"this baseline is damaged: {error}; {hint}", name)) from None
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise UsageError(_malformed(data, str(error), name)) from None
-
-
-def _malformed(data: bytes, reason: str, name: str) -> Problem:
-    if not _BEGINS.match(data):
-        return Problem(f"expected a baseline ({SCHEMA}), found another document", name)
-    if (at := _AT_BYTE.search(reason)) is None:
-        return Problem(f"this baseline is not JSON: {reason}", name)
-    before = data[: int(at[1])]
-    line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
-    return Problem(f"this baseline is not JSON: {_AT_BYTE.sub('', reason)}", name, line, column)
+    return read_document(path, BASELINE, Baseline, name)
 
 
 def record(
@@ -153,11 +111,4 @@ def record(
     )
     report = conclude_run(suite, tally, settings, started)
     chosen = tried(suite, suite.scenarios, tally)
-    version = _agent_version(suite, tally, settings)
-    return baseline_of(suite, chosen, report, golden, agent_version=version, day=day), report
-
-
-def _agent_version(suite: Suite, tally: Tally, settings: Settings) -> str | None:
-    """The agent's version, where it is known and is one."""
-    versions = list(tally.figures.versions) if tally.figures else []
-    return settings.agent_version or suite.agent_version or (versions[0] if len(versions) == 1 else None)
+    return baseline_of(suite, chosen, report, golden, day=day), report

@@ -18,7 +18,7 @@ from passmuster.suite.model import Suite
 
 if TYPE_CHECKING:
     from passmuster.checks.question import Heard, Question
-    from passmuster.judges.asking import Judges
+    from passmuster.judges.asking import Judges, Mode
     from passmuster.judges.config import JudgeConfig
 
 __all__ = ["Hearing", "judge_config", "needs_one_process", "open_judges", "weigh_judges"]
@@ -56,14 +56,16 @@ class Hearing:
                     self._waiting.append(resumed)
 
 
-def open_judges(suite: Suite, settings: Settings, progress: Callable[[int, int], None] | None = None) -> Judges:
-    """The judges of one run."""
+def open_judges(
+    suite: Suite, mode: Mode, progress: Callable[[int, int], None] | None = None, *, remember: bool = True
+) -> Judges:
+    """The judges of a suite, with its cache unless they shall neither remember nor be remembered."""
     from passmuster.judges.asking import Judges
 
     config = judge_config(suite)
-    cache = suite.folder / config.cache if config and config.cache else None
+    cache = suite.folder / config.cache if config and config.cache and remember else None
     redact = partial(Redactor, suite.redact.patterns, suite.redact.arguments)
-    return Judges(config, settings.judge, cache, progress, new_redactor=redact)
+    return Judges(config, mode, cache, progress, new_redactor=redact)
 
 
 def needs_one_process(suite: Suite, settings: Settings) -> bool:

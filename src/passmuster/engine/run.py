@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -18,8 +18,9 @@ from passmuster.engine.parts import Part, cut
 from passmuster.engine.plan import Plan, compile_suite, select
 from passmuster.problems import Problem, TraceError, UsageError
 from passmuster.scoring.report import Report
+from passmuster.scoring.settings import JudgeMode, Settings
 from passmuster.scoring.tally import PartRead, Tally
-from passmuster.scoring.verdict import Settings, conclude
+from passmuster.scoring.verdict import conclude
 from passmuster.suite.model import Suite
 from passmuster.traces.locate import lines_of
 from passmuster.traces.model import Trace
@@ -42,7 +43,6 @@ __all__ = [
     "judge",
 ]
 
-JudgeMode = Literal["live", "cached", "off"]
 Take = Callable[[Trace], None]
 """Judges one trace and counts what was found, now or once a judge has answered."""
 
@@ -134,7 +134,7 @@ def count_sources(
         from passmuster.engine.crew import judge_parts
 
         if chosen.may_ask:
-            open_judges(chosen, settings).close()  # a damaged cache is told here, before there are workers to break
+            open_judges(chosen, settings.judge).close()  # a damaged cache is told here, before workers could break
         return judge_parts(suite, settings, golden, parts, workers, plugins, progress)
     plan = compile_suite(chosen, settings.today, golden, judges_only_warn=settings.uncalibrated is not None)
     tally = plan.tally()
@@ -173,7 +173,7 @@ def hearing(
         evaluate_one, add = plan.evaluate, tally.add
         yield lambda trace: add(evaluate_one(trace))
         return
-    with open_judges(plan.suite, settings, asked) as judges:
+    with open_judges(plan.suite, settings.judge, asked) as judges:
         hearing = Hearing(judges.ask, tally.add)
         yield lambda trace: hearing.take(plan.begin(trace))
         hearing.finish()

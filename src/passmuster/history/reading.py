@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from passmuster.history.report_file import MOST_BYTES, report_document
+from passmuster.history.report_file import REPORT, report_document
 from passmuster.history.schema import bring_up_to_date, sqlite
 from passmuster.history.store import MOST_REPORTS, HistoryError, history_file, opened, storable
 from passmuster.problems import Problem
-from passmuster.scoring.comparison import Figure
+from passmuster.scoring.report_documents import Figure
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -98,10 +98,10 @@ def report_of(root: Path, run: int) -> dict[str, Any]:
 def _unpacked(report: bytes, run: int, file: str) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        written = unpacker.decompress(report, MOST_BYTES + 1)
+        written = unpacker.decompress(report, REPORT.most_bytes + 1)
     except zlib.error as error:
         raise HistoryError(Problem(f"the report of run {run} is damaged: {error}", file)) from error
-    if not unpacker.eof and len(written) <= MOST_BYTES:
+    if not unpacker.eof and len(written) <= REPORT.most_bytes:
         raise HistoryError(Problem(f"the report of run {run} is damaged: its end is missing", file))
     return written
 

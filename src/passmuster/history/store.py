@@ -46,7 +46,7 @@ def history_file(root: Path) -> Path:
     return root / FOLDER / "history.db"
 
 
-def keep(report: Report, written: bytes, root: Path, *, agent_version: str | None = None) -> int | None:
+def keep(report: Report, written: bytes, root: Path) -> int | None:
     """Keep a run with its report, as the JSON writer wrote it, and give its number; a partial run is not kept.
 
     Raises `HistoryError` if that cannot be done; then nothing was kept.
@@ -60,7 +60,7 @@ def keep(report: Report, written: bytes, root: Path, *, agent_version: str | Non
         connection.execute("PRAGMA synchronous = OFF")  # a sync would take longer than all else that a short run does
         bring_up_to_date(connection)
         connection.execute("BEGIN IMMEDIATE")
-        run = _insert(connection, report, written, agent_version)
+        run = _insert(connection, report, written)
         if run > MOST_REPORTS:
             _prune(connection, storable(report.suite_file))
         connection.execute("COMMIT")
@@ -96,7 +96,7 @@ def _make_folder(folder: Path) -> None:
         raise HistoryError(Problem(f"this folder cannot be made: {error.strerror}", str(folder))) from error
 
 
-def _insert(connection: Connection, report: Report, written: bytes, agent_version: str | None) -> int:
+def _insert(connection: Connection, report: Report, written: bytes) -> int:
     statuses = [*(test.status for test in report.tests), *(scenario.status for scenario in report.scenarios)]
     cursor = connection.execute(
         "INSERT INTO runs (time, suite, suite_file, suite_sha256, verdict, exit_code, agent_version, duration_ms,"
@@ -108,7 +108,7 @@ def _insert(connection: Connection, report: Report, written: bytes, agent_versio
             report.provenance.suite_sha256,
             report.verdict,
             report.exit_code,
-            None if agent_version is None else storable(agent_version),
+            None if report.agent_version is None else storable(report.agent_version),
             round(report.duration_ms, 3),
             *counts_of(statuses),
         ),
@@ -119,7 +119,8 @@ def _insert(connection: Connection, report: Report, written: bytes, agent_versio
     connection.executemany(
         "INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)",
         [
-            (run, storable(name), metric.value, metric.n, *(metric.ci95 or (None, None)))
+            # As a float, for SQLite knows no whole number from 2**63 on.
+            (run, storable(name), metric.value and float(metric.value), metric.n, *(metric.ci95 or (None, None)))
             for name, metric in report.metrics.items()
         ],
     )

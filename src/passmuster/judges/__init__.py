@@ -1,5 +1,6 @@
 """Judges: models that are asked what no code can decide, and what they have answered before.
 
-`asking.ask_all` is the door: questions in, verdicts or failures out, in the same order. `config` says who is asked,
-`canaries` how easily that judge is swayed. A vendor's SDK is imported when it is first asked.
+`asking.Judges` is the door: questions in, verdicts or failures out, in the same order; `asking.ask_all` opens it for
+one batch. `config` says who is asked, `canaries` how easily that judge is swayed, `audit` how good it is. A vendor's
+SDK is imported when it is first asked.
 """

@@ -51,8 +51,6 @@ class _Ask(Struct, frozen=True):
 class _Vote(Struct, frozen=True):
     score: int
     reason: str
-    cost_usd: float | None
-    cached: bool
 
 
 class Judges:
@@ -80,7 +78,7 @@ class Judges:
         self._votes: dict[str, _Vote] = {}
         if config is not None and mode != "off" and self._path is not None:
             earlier = load(self._path)
-            self._votes = {key: _Vote(entry.score, entry.reason, 0.0, True) for key, entry in earlier.items()}
+            self._votes = {key: _Vote(entry.score, entry.reason) for key, entry in earlier.items()}
         self._store = _Store(self._path, new_redactor, note or _to_standard_error)
         self._line: _Line | None = None
 
@@ -142,8 +140,8 @@ class Judges:
                 if isinstance(heard, JudgeFailure):
                     failures[ask.key] = heard
                 else:
-                    entry = self._store.add(ask, heard.opinion.score, heard.opinion.reason)
-                    self._votes[ask.key] = _Vote(entry.score, entry.reason, heard.cost_usd, False)
+                    entry = self._store.add(ask, heard.score, heard.reason)
+                    self._votes[ask.key] = _Vote(entry.score, entry.reason)
                 done += 1
                 self._progress(done, len(asks))
 
@@ -267,14 +265,10 @@ def _verdict(jury: Sequence[_Ask], votes: Mapping[str, _Vote | JudgeFailure]) ->
             return vote if len(jury) == 1 else JudgeFailure(f"one of {len(jury)} judges has no vote: {vote.message}")
         heard.append(vote)
     score = sorted(vote.score for vote in heard)[(len(heard) - 1) // 2]
-    costs = [vote.cost_usd for vote in heard if vote.cost_usd is not None]
     return Verdict(
         score=score,
         reason=next(vote.reason for vote in heard if vote.score == score),
         votes=tuple(vote.score for vote in heard) if len(heard) > 1 else (),
-        model=", ".join(dict.fromkeys(ask.member.model for ask in jury)),
-        cost_usd=sum(costs) if len(costs) == len(heard) else None,
-        cached=all(vote.cached for vote in heard),
     )
 
 

@@ -56,10 +56,12 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 def cache_key(question: Question, prompt: Prompt, member: Member) -> str:
     """The name of a verdict: a hash of all that could change it. Secrets are hidden before it is made."""
+    sent = msgspec.to_builtins(question)
+    del sent["unsent"]
     everything = {
         "prompt_version": PROMPT_VERSION,
         "prompt": msgspec.to_builtins(prompt),
-        "question": msgspec.to_builtins(question),
+        "question": sent,
         "provider": member.provider,
         "address": member.address.rstrip("/"),
         "model": member.model,

@@ -19,9 +19,10 @@ from msgspec import Struct
 from passmuster._version import __version__
 from passmuster.checks.question import Example, Kind, Question
 from passmuster.judges.answers import SCHEMA as VERDICT_SCHEMA
-from passmuster.judges.audit import Audit
+from passmuster.judges.audit import Audit, Figure
 from passmuster.judges.config import JudgeConfig, Member
 from passmuster.judges.prompts import PROMPT_VERSION, prompt_for
+from passmuster.redaction import SENTENCE_LIMIT, Redactor
 
 __all__ = ["FILE_NAME", "SCHEMA", "Calibration", "Judge", "calibration_of", "calibration_path", "why_invalid"]
 
@@ -57,8 +58,10 @@ class Calibration(Struct, frozen=True, kw_only=True):
     audit: Audit
 
 
-def calibration_of(suite: str, members: Sequence[Member], audit: Audit, today: datetime.date, days: int) -> Calibration:
-    """What is kept of an audit made today, valid for so many days."""
+def calibration_of(
+    suite: str, members: Sequence[Member], audit: Audit, today: datetime.date, days: int, redactor: Redactor
+) -> Calibration:
+    """What is kept of an audit made today, valid for so many days, without secrets: the file is there to be shared."""
     return Calibration(
         suite=suite,
         judges=_identities(members),
@@ -66,7 +69,7 @@ def calibration_of(suite: str, members: Sequence[Member], audit: Audit, today: d
         prompt_sha256=prompt_sha256(),
         audited=today,
         expires=today + datetime.timedelta(days=days),
-        audit=audit,
+        audit=_safe(audit, redactor),
     )
 
 
@@ -124,7 +127,8 @@ def _identities(members: Sequence[Member]) -> tuple[Judge, ...]:
     return tuple(
         Judge(
             provider=member.provider,
-            address=member.address.rstrip("/"),
+            # Another key in it makes no other judge; the suite's own patterns are for what comes from traces.
+            address=Redactor().hide(member.address.rstrip("/")),
             model=member.model,
             temperature=None if member.temperature is None else float(member.temperature),
             max_tokens=member.max_tokens,
@@ -132,6 +136,19 @@ def _identities(members: Sequence[Member]) -> tuple[Judge, ...]:
             sample=member.sample,
         )
         for member in members
+    )
+
+
+def _safe(audit: Audit, redactor: Redactor) -> Audit:
+    def named(figures: dict[str, Figure]) -> dict[str, Figure]:
+        return {redactor.text(name): figure for name, figure in figures.items()}
+
+    return msgspec.structs.replace(
+        audit,
+        by_check=named(audit.by_check),
+        against_checks=named(audit.against_checks),
+        conclusion=redactor.text(audit.conclusion, SENTENCE_LIMIT),
+        no_verdict=None if audit.no_verdict is None else redactor.text(audit.no_verdict, SENTENCE_LIMIT),
     )
 
 

@@ -10,8 +10,6 @@ import asyncio
 import random
 from collections.abc import Mapping
 
-from msgspec import Struct
-
 from passmuster.checks.question import JudgeFailure
 from passmuster.judges.answers import Opinion, Unusable, read_object, read_text
 from passmuster.judges.clients import Client, Reply, Trouble, open_client
@@ -19,19 +17,12 @@ from passmuster.judges.config import JudgeConfig, Member
 from passmuster.judges.prompts import Prompt
 from passmuster.judges.spending import CapReachedError, Spending, price, worst_price
 
-__all__ = ["Caller", "Heard"]
+__all__ = ["Caller"]
 
 _LONGEST_WAIT = 30.0
 _LONGEST_ASKED_WAIT = 120.0
 _PATIENCE = 3
 """Questions in a row whose every attempt failed, before the others are spared the wait."""
-
-
-class Heard(Struct, frozen=True):
-    """A judge's opinion and what it cost, if that is known."""
-
-    opinion: Opinion
-    cost_usd: float | None
 
 
 class Caller:
@@ -45,7 +36,7 @@ class Caller:
         self._health: dict[tuple[str, str, str], _Health] = {}
         self._chance = random.Random()
 
-    async def ask(self, prompt: Prompt, member: Member) -> Heard | JudgeFailure:
+    async def ask(self, prompt: Prompt, member: Member) -> Opinion | JudgeFailure:
         """What the judge says, or why it said nothing that can be used."""
         health = self._health.setdefault((member.provider, member.address, member.model), _Health())
         if health.given_up is not None:
@@ -66,20 +57,18 @@ class Caller:
             if not isinstance(client, Trouble):
                 await client.close()
 
-    async def _opinion(self, prompt: Prompt, member: Member) -> Heard | JudgeFailure:
+    async def _opinion(self, prompt: Prompt, member: Member) -> Opinion | JudgeFailure:
         client = self._client(member)
-        costs: list[float | None] = []
+        most = 1 + self._config.ask_again
         asked = prompt
         fault = ""
-        for _ in range(1 + self._config.ask_again):
-            reply = await self._reply(client, asked, member)
-            costs.append(price(member, reply.tokens_in, reply.tokens_out))
-            read = _read(reply)
+        for _ in range(most):
+            read = _read(await self._reply(client, asked, member))
             if isinstance(read, Opinion):
-                return Heard(read, _sum(costs))
+                return read
             fault = read.fault
             asked = prompt.again(fault)
-        times = "once" if len(costs) == 1 else f"{len(costs)} times"
+        times = "once" if most == 1 else f"{most} times"
         return JudgeFailure(f"judge {member.name}: asked {times}, it gave no verdict; of its last reply: {fault}")
 
     async def _reply(self, client: Client, prompt: Prompt, member: Member) -> Reply:
@@ -164,8 +153,3 @@ def _exhausted(trouble: Trouble, attempts: int, wait: float | None) -> Trouble:
     else:
         message = f"{trouble} ({attempts} attempts)" if attempts > 1 else str(trouble)
     return Trouble(message, passing=True)
-
-
-def _sum(costs: list[float | None]) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None

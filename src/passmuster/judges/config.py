@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
@@ -256,8 +257,22 @@ def _member_bounds(members: Sequence[Member]) -> list[str]:
             "max_tokens": member.max_tokens >= 16,
             **{key: _is_price(getattr(member, key)) for key in _PRICES},
         }
+        if member.base_url is not None and _has_user(member.base_url):
+            del holds["base_url"]  # or the message would tell the password
+            problems.append(_USER)
         problems += _broken(member, holds)
     return problems
+
+
+_USER = (
+    "'base_url' holds a user or a password, which would be kept wherever the address is; keys belong in the "
+    "environment: name the variable as 'api_key_env'"
+)
+
+
+def _has_user(address: str) -> bool:
+    """Whether something stands before the host: `http://user:password@host`."""
+    return "@" in re.split(r"[/?#]", address.partition("://")[2] or address, maxsplit=1)[0]
 
 
 def _broken(values: Struct, holds: Mapping[str, bool]) -> list[str]:

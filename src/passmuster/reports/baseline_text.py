@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 
+from passmuster.reports.tables import aligned, cut
 from passmuster.reports.text import one_line, plural
 from passmuster.scoring.baseline import Baseline, RecordedScenario
-from passmuster.scoring.metric_words import written
+from passmuster.scoring.metric_words import between, written
 from passmuster.scoring.targets import Kept, Target, Tightened
 
 __all__ = ["baseline_text", "kept_text", "raised_text", "suggestion_text"]
@@ -29,58 +29,48 @@ def baseline_text(baseline: Baseline) -> list[str]:
         f"recorded by passmuster {one_line(baseline.version)} from suite file {one_line(baseline.suite_sha256[:12])}…",
     ]
     if baseline.metrics:
-        lines += ["", "Metrics", *_aligned(_metric_rows(baseline))]
+        lines += ["", "Metrics", *_indented(_metric_rows(baseline))]
     if baseline.scenarios:
         passed = sum(one.status in ("pass", "warn") for one in baseline.scenarios.values())
         lines += ["", f"Scenarios: {passed} of {len(baseline.scenarios)} passed"]
-        lines += _aligned(_scenario_row(id_, one) for id_, one in baseline.scenarios.items())
+        lines += _indented(_scenario_row(id_, one) for id_, one in baseline.scenarios.items())
     if baseline.tests:
         lines += ["", "Tests"]
-        lines += _aligned(
-            [_cut(id_, _NAME), test.status, "" if test.exercised else "not exercised"]
+        lines += _indented(
+            [_named(id_), test.status, "" if test.exercised else "not exercised"]
             for id_, test in baseline.tests.items()
         )
-    return [_cut(line, _WIDTH) for line in lines]
+    return [cut(one_line(line), _WIDTH) for line in lines]
 
 
 def _metric_rows(baseline: Baseline) -> Iterator[list[str]]:
     for name, metric in baseline.metrics.items():
-        interval = ""
-        if metric.ci95 is not None:
-            interval = f"95%: {written(name, metric.ci95[0])} to {written(name, metric.ci95[1])}"
-        interval = interval.replace(" per 1,000 tokens", "")
-        yield [_cut(name, _NAME), written(name, metric.value), f"n = {metric.n}", interval]
+        ends = f"95%: {between(name, metric.ci95)}" if metric.ci95 else ""
+        yield [_named(name), written(name, metric.value), f"n = {metric.n}", ends]
 
 
 def _scenario_row(id_: str, one: RecordedScenario) -> list[str]:
     return [
-        _cut(id_, _NAME),
+        _named(id_),
         one.status,
         f"{one.passed.passed} of {plural(one.passed.counted, 'run')}" if one.runs else "no run",
-        "" if one.latency_ms is None else f"{one.latency_ms:.0f} ms",
-        "" if one.cost_usd is None else f"{one.cost_usd:.4g} USD",
+        "" if one.latency_ms is None else written("latency_p50", one.latency_ms),
+        "" if one.cost_usd is None else written("mean_cost_usd", one.cost_usd),
         "required" if one.required else "",
     ]
 
 
-def _aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    every = list(rows)
-    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
-    return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width).rstrip()
-        for row in every
-    ]
+def _named(name: str) -> str:
+    return cut(one_line(name), _NAME)
 
 
-def _cut(text: str, width: int) -> str:
-    text = one_line(text)
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+def _indented(rows: Iterable[Sequence[str]]) -> list[str]:
+    return [f"  {line}" for line in aligned(rows)]
 
 
 def raised_text(one: Tightened, file: str) -> str:
     """One bound that was raised."""
-    value = _number(one.value, is_rate=one.metric.rate, unit=one.metric.unit)
-    reached = written(one.metric.name, one.reached)
+    value, reached = (written(one.metric.name, value) for value in (float(one.value), one.reached))
     place = f"{one_line(file)}:{one.bound.line}"
     return f"{place}: {one_line(one.name)} {one.bound.text} → {one.bound.operator} {value} (reached {reached})"
 
@@ -102,7 +92,7 @@ def suggestion_text(targets: Sequence[Target], name: str, margin: float) -> list
             if opened[: depth + 1] != path[: depth + 1]:
                 lines.append(f"{'  ' * (depth + 1)}{key}:")
                 opened = path[: depth + 1]
-        bound = f"{target.operator} {_number(target.value, is_rate=target.metric.rate, unit=target.metric.unit)}"
+        bound = f"{target.operator} {_as_stated(target)}"
         reached = written(target.metric.name, target.reached)
         lines.append(f'{"  " * (len(path) + 1)}{_key(target.metric.name)}: "{bound}"  # reached {reached}')
     return lines
@@ -115,6 +105,8 @@ def _key(name: str) -> str:
     return name if _PLAIN_KEY.fullmatch(name) and name.lower() not in _WORDS else json.dumps(name)
 
 
-def _number(value: Decimal, *, is_rate: bool, unit: str) -> str:
-    number = f"{(value.scaleb(2) if is_rate else value).normalize():f}"
-    return f"{number}%" if is_rate else f"{number} {unit}".rstrip()
+def _as_stated(target: Target) -> str:
+    """The target's number as a suite states it, to the last digit."""
+    metric = target.metric
+    number = f"{(target.value.scaleb(2) if metric.rate else target.value).normalize():f}"
+    return f"{number}%" if metric.rate else f"{number} {metric.unit}".rstrip()

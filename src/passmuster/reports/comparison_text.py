@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from passmuster.reports.metric_text import change_text, interval_text, value_text
+from passmuster.reports.tables import aligned
 from passmuster.reports.text import one_line, plural
 from passmuster.scoring.comparison import (
     CaseChange,
     Comparison,
     CountChange,
-    Figure,
     GateChange,
     MetricChange,
-    Side,
     ViolationChange,
 )
+from passmuster.scoring.metric_words import between, change, written
+from passmuster.scoring.report_documents import Figure, Side
 
 __all__ = ["comparison_lines"]
 
@@ -75,13 +75,13 @@ def _sections(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
     gate, violations = comparison.gate, comparison.violations
     turned = [_turn(line) for line in gate]
     yield _counted("Gate", turned, ("newly failing", "newly warning", "fixed")), _capped(map(_line, gate))
-    yield "Metrics", _aligned([_metric(metric) for metric in comparison.metrics if metric.changed])
-    yield "Tests", _capped(_aligned([_case(case) for case in comparison.tests]))
-    yield "Scenarios", _capped(_aligned([_case(case) for case in comparison.scenarios]))
+    yield "Metrics", aligned([_metric(metric) for metric in comparison.metrics if metric.changed])
+    yield "Tests", _capped(aligned([_case(case) for case in comparison.tests]))
+    yield "Scenarios", _capped(aligned([_case(case) for case in comparison.scenarios]))
     ends = [_ENDS[each.turn] for each in violations for _ in range(abs(each.after - each.before))]
     yield _counted("Violations", ends, ("new", "fixed", "gone with their test")), _capped(map(_violation, violations))
-    yield "Tool calls", _capped(_aligned([_count(tool) for tool in comparison.tools]))
-    yield "Traces", _aligned([_count(count) for count in comparison.traces])
+    yield "Tool calls", _capped(aligned([_count(tool) for tool in comparison.tools]))
+    yield "Traces", aligned([_count(count) for count in comparison.traces])
 
 
 def _counted(heading: str, found: list[str], words: tuple[str, ...]) -> str:
@@ -110,14 +110,19 @@ def _line(line: GateChange) -> str:
 
 
 def _metric(metric: MetricChange) -> list[str]:
-    values = [_figure(figure, metric) for figure in (metric.before, metric.after)]
-    intervals = [interval_text(figure.ci95, metric.unit) if figure else "" for figure in (metric.before, metric.after)]
+    name, before, after = metric.name, metric.before, metric.after
+    intervals = [between(name, figure.ci95) if figure else "" for figure in (before, after)]
     ends = f"95%: {intervals[0] or 'none'} → {intervals[1] or 'none'}" if any(intervals) else ""
-    return [one_line(metric.name), f"{values[0]} → {values[1]}", change_text(metric), ends]
+    changed = ""
+    if before and after and before.value is not None and after.value is not None:
+        changed = change(name, before.value, after.value)
+    return [one_line(name), f"{_figure(name, before)} → {_figure(name, after)}", changed, ends]
 
 
-def _figure(figure: Figure | None, metric: MetricChange) -> str:
-    return "not there" if figure is None else value_text(figure.value, metric.unit)
+def _figure(name: str, figure: Figure | None) -> str:
+    if figure is None:
+        return "not there"
+    return "–" if figure.value is None else written(name, figure.value)
 
 
 def _case(case: CaseChange) -> list[str]:
@@ -156,14 +161,6 @@ def _count(count: CountChange) -> list[str]:
         one_line(count.name),
         f"{count.before} → {count.after}",
         f"{'+' if difference > 0 else '−'}{abs(difference)}",
-    ]
-
-
-def _aligned(rows: Sequence[list[str]]) -> list[str]:
-    """Rows of cells, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width).rstrip() for row in rows
     ]
 
 

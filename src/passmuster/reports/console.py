@@ -20,6 +20,9 @@ Line = tuple[str, str]
 
 _INDENT = "   "
 _VIOLATIONS = 10
+_SCENARIOS = 50
+"""Scenarios that are shown in full, those that failed first."""
+_GRAVE = ("fail", "error")
 _HEADS: dict[Ending, tuple[str, str]] = {
     "pass": ("✓ PASS", "green"),
     "fail": ("❌ FAIL", "bold red"),
@@ -136,9 +139,10 @@ def _scenarios(scenarios: list[Case]) -> Iterator[Line]:
     passed = sum(case.ending == "pass" for case in scenarios)
     if passed:
         yield f"✓ PASS: {passed} of {plural(len(scenarios), 'scenario')}", "green"
-    for case in scenarios:
+    told = sorted((case for case in scenarios if case.ending != "pass"), key=lambda case: case.ending not in _GRAVE)
+    for case in told[:_SCENARIOS]:
         scenario = case.scenario
-        if scenario is None or case.ending == "pass":
+        if scenario is None:
             continue
         head, style = _HEADS[case.ending]
         missing = scenario.status == "missing" and case.ending == "fail"
@@ -146,11 +150,15 @@ def _scenarios(scenarios: list[Case]) -> Iterator[Line]:
         yield f"{'❌ MISSING' if missing else head}: scenario {one_line(scenario.id)}{category}", style
         yield "", ""
         # Where layers and behaviors were looked at, each of them says its own reason below.
-        told = scenario.layers or scenario.behaviors != Behaviors()
-        reason = [f"Reason: {one_line(case.message)}"] if case.message and not told else []
+        explained = scenario.layers or scenario.behaviors != Behaviors()
+        reason = [f"Reason: {one_line(case.message)}"] if case.message and not explained else []
         if case.line and case.line.tolerated_by:
             reason.append(f"Tolerated by: {one_line(case.line.tolerated_by)}")
         yield from _indented([*reason, *scenario_lines(scenario)])
+        yield "", ""
+    if len(told) > _SCENARIOS:
+        more = plural(len(told) - _SCENARIOS, "more scenario")
+        yield f"… and {more} that did not simply pass (all of them are in the other reports)", "dim"
         yield "", ""
 
 
@@ -175,20 +183,18 @@ def _metrics(report: Report) -> Iterator[Line]:
     }
     if not shown:
         return
-    from passmuster.scoring.metric_words import number, written  # late, for suites of tests alone have none
+    # late, for suites of tests alone have none
+    from passmuster.reports.tables import aligned
+    from passmuster.scoring.metric_words import between, written
 
     rows = []
     for name, metric in shown.items():
         value = "no value" if metric.value is None else written(name, metric.value)
-        interval = " to ".join(number(name, end) for end in metric.ci95) if metric.ci95 else ""
         known = f" of {metric.total}" if metric.total is not None else ""
-        rows.append((one_line(name), value, interval, f"{metric.n}{known}"))
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+        rows.append((one_line(name), value, between(name, metric.ci95), f"n {metric.n}{known}"))
     yield "", ""
     yield "Metrics, their 95 % intervals, and what they are over", ""
-    for row in rows:
-        name, value, interval, over = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield f"{_INDENT}{name}  {value}  {interval}  n {over}".rstrip(), ""
+    yield from _indented(aligned(rows))
 
 
 def _indented(lines: Iterator[str] | list[str]) -> Iterator[Line]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from msgspec.structs import replace
 
 from passmuster.checks.outcome import Neighbours, Violation
+from passmuster.known_words import Words, telling
 from passmuster.redaction import SENTENCE_LIMIT, Redactor
 from passmuster.scoring.report import Attempt, Behaviors, Flip, GateLine, Report, ScenarioReport, TestReport
 
@@ -23,44 +23,62 @@ _LAYER_ITEMS = 10_000
 
 def redact_report(report: Report, redactor: Redactor) -> Report:
     """The report with everything that came from traces or custom code made safe to show and keep."""
-    known: dict[str, None] = {}
-    tests = [_test(test, redactor, known) for test in report.tests]
-    words = _telling(known)
+    own = [[_secrets(violation, redactor) for violation in test.violations] for test in report.tests]
+    # What is hidden as a value somewhere must not come back elsewhere.
+    known = Words(
+        telling(
+            [
+                *(word for test in own for secrets in test for word in secrets),
+                *(word for scenario in report.scenarios for word in scenario.secrets),
+            ]
+        )
+    )
     return replace(
         report,
-        tests=tests,
-        gate=[_gate(line, redactor, words) for line in report.gate],
-        scenarios=[_scenario(scenario, redactor, words) for scenario in report.scenarios],
-        tools={redactor.text(name, known=words): number for name, number in report.tools.items()},
+        tests=[_test(test, secrets, redactor, known) for test, secrets in zip(report.tests, own, strict=True)],
+        gate=[_gate(line, redactor, known) for line in report.gate],
+        scenarios=[_scenario(scenario, redactor, known) for scenario in report.scenarios],
+        tools=_tools(report.tools, redactor, known),
+        agent_version=None if report.agent_version is None else redactor.text(report.agent_version, known=known),
     )
 
 
-def _telling(known: Collection[str]) -> list[str]:
-    """What was hidden as an argument's value and must not come back elsewhere; short words could be anything."""
-    return [word for word in known if len(word) > 5]
+def _tools(tools: dict[str, int], redactor: Redactor, known: Words) -> dict[str, int]:
+    """How often each tool was called; names that are cut alike are one."""
+    found: dict[str, int] = {}
+    for name, number in tools.items():
+        safe = redactor.text(name, known=known)
+        found[safe] = found.get(safe, 0) + number
+    return found
 
 
-def _test(test: TestReport, redactor: Redactor, known: dict[str, None]) -> TestReport:
-    violations = [_violation(violation, redactor, known) for violation in test.violations]
-    words = _telling(known)
+def _secrets(violation: Violation, redactor: Redactor) -> list[str]:
+    """What is hidden of a violation's value for its name or place."""
+    if not violation.has_value:
+        return []
+    return redactor.argument(violation.tool, violation.argument, violation.value)[1]
+
+
+def _test(test: TestReport, own: list[list[str]], redactor: Redactor, known: Words) -> TestReport:
     return replace(
         test,
-        violations=violations,
-        stats=redactor.value(test.stats, known=words),
-        error=None if test.error is None else redactor.ending(test.error, known=words),
+        violations=[
+            _violation(violation, secrets, redactor, known)
+            for violation, secrets in zip(test.violations, own, strict=True)
+        ],
+        stats=redactor.value(test.stats, known=known),
+        error=None if test.error is None else redactor.ending(test.error, known=known),
     )
 
 
-def _violation(violation: Violation, redactor: Redactor, known: dict[str, None]) -> Violation:
+def _violation(violation: Violation, own: list[str], redactor: Redactor, known: Words) -> Violation:
     changes: dict[str, Any] = {}
-    secrets: list[str] = []
     if violation.has_value:
-        changes["value"], secrets = redactor.argument(violation.tool, violation.argument, violation.value)
-        known.update(dict.fromkeys(secrets))
+        changes["value"], _ = redactor.argument(violation.tool, violation.argument, violation.value, known)
     for name in _SENTENCES:
         text = getattr(violation, name)
         if text is not None:
-            changes[name] = redactor.text(str(text), SENTENCE_LIMIT, secrets)
+            changes[name] = redactor.text(str(text), SENTENCE_LIMIT, known, own)
     for name in _NAMES:
         text = getattr(violation, name)
         if text is not None:
@@ -78,7 +96,7 @@ def _neighbours(neighbours: Neighbours, redactor: Redactor) -> Neighbours:
     )
 
 
-def _gate(line: GateLine, redactor: Redactor, known: Collection[str]) -> GateLine:
+def _gate(line: GateLine, redactor: Redactor, known: Words) -> GateLine:
     return replace(
         line,
         id=redactor.text(line.id, known=known) if line.kind in _FOREIGN_IDS else line.id,
@@ -88,7 +106,7 @@ def _gate(line: GateLine, redactor: Redactor, known: Collection[str]) -> GateLin
     )
 
 
-def _scenario(scenario: ScenarioReport, redactor: Redactor, known: Collection[str]) -> ScenarioReport:
+def _scenario(scenario: ScenarioReport, redactor: Redactor, known: Words) -> ScenarioReport:
     return replace(
         scenario,
         layers=redactor.value(scenario.layers, known=known, items=_LAYER_ITEMS),
@@ -96,10 +114,11 @@ def _scenario(scenario: ScenarioReport, redactor: Redactor, known: Collection[st
         attempts=[_attempt(attempt, redactor, known) for attempt in scenario.attempts],
         flips=None if scenario.flips is None else [_flip(flip, redactor, known) for flip in scenario.flips],
         reasons=[redactor.text(reason, SENTENCE_LIMIT, known) for reason in scenario.reasons],
+        secrets=(),
     )
 
 
-def _behaviors(behaviors: Behaviors, redactor: Redactor, known: Collection[str]) -> Behaviors:
+def _behaviors(behaviors: Behaviors, redactor: Redactor, known: Words) -> Behaviors:
     def safe(names: list[str]) -> list[str]:
         return [redactor.text(name, SENTENCE_LIMIT, known) for name in names]
 
@@ -108,7 +127,7 @@ def _behaviors(behaviors: Behaviors, redactor: Redactor, known: Collection[str])
     )
 
 
-def _flip(flip: Flip, redactor: Redactor, known: Collection[str]) -> Flip:
+def _flip(flip: Flip, redactor: Redactor, known: Words) -> Flip:
     return replace(
         flip,
         passed=redactor.text(flip.passed, known=known),
@@ -117,7 +136,7 @@ def _flip(flip: Flip, redactor: Redactor, known: Collection[str]) -> Flip:
     )
 
 
-def _attempt(attempt: Attempt, redactor: Redactor, known: Collection[str]) -> Attempt:
+def _attempt(attempt: Attempt, redactor: Redactor, known: Words) -> Attempt:
     return replace(
         attempt,
         trace_id=redactor.text(attempt.trace_id, known=known),

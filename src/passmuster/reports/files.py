@@ -6,14 +6,17 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from passmuster.problems import Problem, UsageError
+from passmuster.problems import OutsideError, Problem, UsageError
 from passmuster.whole_files import replace_file
 
 __all__ = ["check_writable", "write_whole"]
 
 
 def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False, what: str = "report") -> None:
-    """Write a file so that nobody ever sees half of it; what was there stays if anything goes wrong."""
+    """Write a file so that nobody ever sees half of it; what was there stays if anything goes wrong.
+
+    Raises `OutsideError`, for what can be known beforehand is refused by `check_writable`.
+    """
     # Following links keeps a link a link: the file it points at is replaced.
     target = Path(os.path.realpath(path))
     try:
@@ -24,13 +27,23 @@ def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False, wh
             target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, data)
     except OSError as problem:
-        raise UsageError(Problem(f"cannot write this {what}: {_reason(problem)}", str(path))) from problem
+        raise OutsideError(Problem(f"cannot write this {what}: {_reason(problem)}", str(path))) from problem
 
 
-def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False, what: str = "report") -> None:
-    """Refuse paths that cannot be written, all in one go, before a run has spent time on judging."""
+def check_writable(
+    paths: Iterable[str | Path],
+    *,
+    inputs: Iterable[str | Path] = (),
+    make_folders: bool = False,
+    what: str = "report",
+) -> None:
+    """Refuse paths that cannot or must not be written, all in one go, before a run has spent time on judging.
+
+    What a run reads, its `inputs`, it does not overwrite.
+    """
     problems: list[Problem] = []
     taken: set[str] = set()
+    read = {os.path.realpath(path) for path in inputs}
     for path in paths:
         if _is_special(path):
             continue
@@ -38,6 +51,8 @@ def check_writable(paths: Iterable[str | Path], *, make_folders: bool = False, w
         if target in taken:
             problems.append(Problem("two reports would be written to this file", str(path)))
         taken.add(target)
+        if target in read:
+            problems.append(Problem(f"this {what} would overwrite what the run reads", str(path)))
         if reason := _obstacle(Path(target), make_folders):
             problems.append(Problem(f"cannot write this {what}: {reason}", str(path)))
     if problems:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from passmuster.history.reading import History, Run
 from passmuster.reports.encodable import BLOCKS
-from passmuster.reports.metric_text import value_text
+from passmuster.reports.tables import cut
 from passmuster.reports.text import one_line, plural
-from passmuster.scoring.comparison import Unit, unit_of
+from passmuster.scoring.metric_words import number, written
 
 __all__ = ["course", "history_lines"]
 
@@ -64,11 +64,11 @@ def _table(runs: list[Run], metrics: list[str]) -> list[str]:
         ("failed", [str(run.failed) for run in runs], True),
     ]
     if any(run.agent_version is not None for run in runs):
-        versions = [_cut(one_line(run.agent_version or "–"), _LONGEST_VERSION) for run in runs]
+        versions = [cut(one_line(run.agent_version or "–"), _LONGEST_VERSION) for run in runs]
         columns.append(("agent", versions, False))
     room = _WIDTH - sum(_width(column) + 2 for column in columns) + 2
     for name in metrics:
-        heading = _cut(one_line(name), _LONGEST_NAME)
+        heading = cut(one_line(name), _LONGEST_NAME)
         column: Column = (heading, [_value(run, name) for run in runs], True)
         room -= _width(column) + 2
         if room < 0:
@@ -94,25 +94,28 @@ def _courses(runs: list[Run], metrics: list[str]) -> list[str]:
     drawn: list[tuple[str, list[float | None], str]] = []
     for name in metrics:
         values = [_finite(run.metrics[name].value) if name in run.metrics else None for run in runs]
-        drawn.append((one_line(name), values, _extent(values, unit_of(name))))
+        drawn.append((one_line(name), values, _extent(name, values)))
     # One width for all, so that a run stands in the same column in each of them.
     rest = _WIDTH - 2 - max((len(told) for _, _, told in drawn), default=0)
     indent = min(rest - _LEAST_COURSE, max((len(name) for name, _, _ in drawn), default=0))
     return [
-        f"{_cut(name, indent).ljust(indent)}  {course(values[indent - rest :])}{told}" for name, values, told in drawn
+        f"{cut(name, indent).ljust(indent)}  {course(values[indent - rest :])}{told}" for name, values, told in drawn
     ]
 
 
-def _extent(values: Sequence[float | None], unit: Unit) -> str:
+def _extent(name: str, values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return "  no value"
-    low, high, last = (value_text(value, unit) for value in (min(known), max(known), values[-1]))
-    return f"  min {low}  max {high}  last {last}"
+    return f"  min {number(name, min(known))}  max {number(name, max(known))}  last {_shown(name, values[-1])}"
 
 
 def _value(run: Run, name: str) -> str:
-    return value_text(run.metrics[name].value, unit_of(name)) if name in run.metrics else "–"
+    return _shown(name, run.metrics[name].value if name in run.metrics else None)
+
+
+def _shown(name: str, value: float | None) -> str:
+    return "–" if value is None else written(name, value)
 
 
 def _finite(value: float | None) -> float | None:
@@ -121,7 +124,3 @@ def _finite(value: float | None) -> float | None:
 
 def _moment(time: str) -> str:
     return one_line(time)[:16].replace("T", " ")
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -84,7 +84,7 @@ def _rule(rule: RuleReport) -> dict[str, Any]:
 
 
 def _scenario(scenario: ScenarioReport) -> dict[str, Any]:
-    fields = _ordered(scenario, _SCENARIO)
+    fields = _ordered(scenario, _SCENARIO, leave_out=("secrets",))
     fields["attempts"] = [_attempt(attempt) for attempt in scenario.attempts]
     return {
         name: value for name, value in fields.items() if name in (*_SCENARIO, "file", "line") or value not in (None, [])

@@ -44,7 +44,7 @@ def headline(violation: Violation) -> str:
 
 def gate_lines(line: GateLine) -> list[str]:
     """What a gate line found and asked for, as `Label: text` lines, and where it is written."""
-    lines = [] if line.actual is None else [f"Actual: {_bare(line.actual)}"]
+    lines = [] if line.actual is None else [f"Actual: {_found(line)}"]
     if line.expected is not None:
         lines.append(f"Expected: {_bare(line.expected)}")
     lines += _line("Tolerated by", line.tolerated_by)
@@ -82,6 +82,15 @@ def place(file: str | None, line: int | None) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 trace`, `12 traces`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _found(line: GateLine) -> str:
+    """What was found, in the words of what was asked for: a float on these lines is the metric that they name."""
+    if not isinstance(line.actual, float) or line.kind not in ("threshold", "criteria", "baseline"):
+        return _bare(line.actual)
+    from passmuster.scoring.metric_words import written  # late, for few runs need it
+
+    return written(line.id, line.actual)
 
 
 def _bare(value: Any) -> str:

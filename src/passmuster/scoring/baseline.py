@@ -116,7 +116,6 @@ def baseline_of(
     report: Report,
     golden: Mapping[str, Golden],
     *,
-    agent_version: str | None = None,
     day: str | None = None,
 ) -> Baseline:
     """The record of a whole run; `golden` is what its traces show, per scenario."""
@@ -125,7 +124,7 @@ def baseline_of(
         suite=suite.name,
         suite_sha256=suite.sha256,
         version=__version__,
-        agent_version=agent_version,
+        agent_version=report.agent_version,
         day=day,
         verdict=report.verdict,
         metrics={

@@ -15,11 +15,13 @@ from msgspec import Struct
 from passmuster.scoring.report_documents import (
     Document,
     Figure,
+    Side,
     by_id,
     figure,
     map_of,
     maps_in,
     number_of,
+    side,
     text_of,
     whole_of,
 )
@@ -31,7 +33,6 @@ __all__ = [
     "CountChange",
     "GateChange",
     "MetricChange",
-    "Side",
     "Unlisted",
     "ViolationChange",
     "compare",
@@ -43,19 +44,6 @@ _GRAVITY = ("pass", "tolerated", "warning", "undecided", "fail", "error")
 # These lines are there only while something is wrong; of the others, one that is gone is no longer asked for.
 _COMPLAINTS = frozenset({"vacuous", "input", "judge", "error"})
 _IDENTITY = ("rule", "constraint", "pattern", "tool", "argument")
-
-
-class Side(Struct, frozen=True):
-    """One of the two reports in short."""
-
-    suite: str | None
-    suite_file: str | None
-    suite_sha256: str | None
-    version: str | None
-    """Of the program that wrote it."""
-    verdict: str | None
-    exit_code: int | None
-    partial: bool
 
 
 class GateChange(Struct, frozen=True):
@@ -168,8 +156,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
 def compare(before: Document, after: Document) -> Comparison:
     """What changed between two reports, in the order of the later one."""
     return Comparison(
-        before=_side(before),
-        after=_side(after),
+        before=side(before),
+        after=side(after),
         gate=list(_gate(before, after)),
         metrics=list(_metrics(before, after)),
         tests=list(_cases(before, after, "tests")),
@@ -178,19 +166,6 @@ def compare(before: Document, after: Document) -> Comparison:
         unlisted=list(_unlisted(before, after)),
         tools=_counts(before, after, "tools"),
         traces=_counts(before, after, "traces"),
-    )
-
-
-def _side(document: Document) -> Side:
-    provenance = map_of(document.get("provenance"))
-    return Side(
-        suite=text_of(document.get("suite")),
-        suite_file=text_of(document.get("suite_file")),
-        suite_sha256=text_of(provenance.get("suite_sha256")),
-        version=text_of(provenance.get("version")),
-        verdict=text_of(document.get("verdict")),
-        exit_code=whole_of(document.get("exit_code")),
-        partial=document.get("partial") is True,
     )
 
 

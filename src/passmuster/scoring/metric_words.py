@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from passmuster.suite.metric_names import metric_named
 
-__all__ = ["change", "interval", "number", "written"]
+__all__ = ["between", "change", "number", "written"]
 
 _VAST = 1e15
 """From here on, and below its inverse, digits would be counted rather than read."""
@@ -22,7 +24,7 @@ def number(name: str, value: float) -> str:
     return f"{round(value * 100, 2):g}%" if metric.rate else _digits(value * metric.tokens)
 
 
-def interval(name: str, ends: tuple[float, float] | None) -> str:
+def between(name: str, ends: tuple[float, float] | None) -> str:
     """`60.97% to 100%`, without a unit; nothing where there is none."""
     return "" if ends is None else " to ".join(number(name, end) for end in ends)
 
@@ -45,7 +47,7 @@ def _digits(value: float) -> str:
         return f"{float(value):.4g}"
     if size >= 1e6:
         return f"{value:.0f}"
-    return f"{value:.6g}" if size >= 1e-4 else f"{value:.15f}".rstrip("0")
+    return f"{value:.6g}" if size >= 1e-4 else f"{value:.{5 - math.floor(math.log10(size))}f}".rstrip("0")
 
 
 def _rounded(value: float) -> str:

@@ -160,6 +160,8 @@ class ScenarioReport(Struct, frozen=True):
     """With repeats that did not all end alike: who is to blame."""
     reasons: list[str] = field(default_factory=list)
     """What was said of behaviors that are missing, violated or undecided."""
+    secrets: tuple[str, ...] = ()
+    """What the calls of the run shown hold that must not be shown. No report has it: the door to reports takes it."""
 
 
 class TraceCounts(Struct, frozen=True):
@@ -185,6 +187,8 @@ class Report(Struct, frozen=True, kw_only=True):
     schema: str = SCHEMA
     suite: str
     suite_file: str
+    agent_version: str | None = None
+    """The version of the agent that was judged, where options, suite or traces tell one."""
     verdict: Literal["pass", "warn", "fail", "error"]
     exit_code: int
     partial: bool

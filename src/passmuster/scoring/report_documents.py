@@ -8,9 +8,34 @@ from typing import Any
 
 from msgspec import Struct
 
-__all__ = ["Document", "Figure", "by_id", "figure", "map_of", "maps_in", "number_of", "text_of", "whole_of"]
+__all__ = [
+    "Document",
+    "Figure",
+    "Side",
+    "by_id",
+    "figure",
+    "map_of",
+    "maps_in",
+    "number_of",
+    "side",
+    "text_of",
+    "whole_of",
+]
 
 Document = Mapping[str, Any]
+
+
+class Side(Struct, frozen=True):
+    """A report in short."""
+
+    suite: str | None
+    suite_file: str | None
+    suite_sha256: str | None
+    version: str | None
+    """Of the program that wrote it."""
+    verdict: str | None
+    exit_code: int | None
+    partial: bool
 
 
 class Figure(Struct, frozen=True):
@@ -19,6 +44,20 @@ class Figure(Struct, frozen=True):
     value: float | None
     n: int | None
     ci95: tuple[float, float] | None
+
+
+def side(document: Document) -> Side:
+    """What a report says of itself."""
+    provenance = map_of(document.get("provenance"))
+    return Side(
+        suite=text_of(document.get("suite")),
+        suite_file=text_of(document.get("suite_file")),
+        suite_sha256=text_of(provenance.get("suite_sha256")),
+        version=text_of(provenance.get("version")),
+        verdict=text_of(document.get("verdict")),
+        exit_code=whole_of(document.get("exit_code")),
+        partial=document.get("partial") is True,
+    )
 
 
 def figure(found: Any) -> Figure | None:

@@ -44,6 +44,7 @@ def scenario_report(suite: Suite, tried: Tried, lines: Mapping[Spot, int]) -> Sc
         pass_hat_k=at_k[1],
         flips=list(_flips(named)) or None if tally.runs > 1 else None,
         reasons=list(shown.reasons) if shown else [],
+        secrets=shown.secrets if shown else (),
     )
 
 

@@ -7,7 +7,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-__all__ = ["Settings"]
+__all__ = ["JudgeMode", "Settings"]
+
+JudgeMode = Literal["live", "cached", "off"]
+"""Whether judges are asked, only remembered, or left out."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -19,8 +22,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     skip_bad_lines: bool = False
     baseline: str | None = None
-    judge: Literal["live", "cached", "off"] = "live"
-    """Whether judges are asked, only remembered, or left out."""
+    judge: JudgeMode = "live"
     agent_version: str | None = None
     uncalibrated: str | None = None
     """Why judges can only warn, where the suite wants them calibrated and they are not."""

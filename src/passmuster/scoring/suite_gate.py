@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from passmuster.problems import Problem, SuiteError, UsageError
-from passmuster.scoring.metric_words import written
+from passmuster.scoring.agent_version import agent_version, versions_in
+from passmuster.scoring.metric_words import between, written
 from passmuster.scoring.report import GateLine
 from passmuster.scoring.settings import Settings
 from passmuster.scoring.suite_metrics import Measured, Tried, rate
 from passmuster.scoring.tally import Tally
 from passmuster.scoring.tolerance import is_weighted
 from passmuster.suite.gate_model import Bound, Progressive
-from passmuster.suite.metric_names import METRICS
 from passmuster.suite.model import Suite
 
 __all__ = ["Staged", "blocking_bounds", "named_metrics", "stages_of", "suite_lines"]
@@ -28,16 +28,21 @@ Kind = Literal["threshold", "criteria"]
 Staged = tuple[Progressive, Bound | None]
 """A progressive threshold and the stage that the agent's version has reached; None below the first."""
 
+_NAMED = 5
+"""Scenarios that a line names."""
 _NOTHING = Measured(value=None, n=0, why="no trace gave a score")
 
 
 def stages_of(suite: Suite, settings: Settings, tally: Tally) -> list[Staged]:
-    """The stage of each progressive threshold. Raises `UsageError` where the agent's version is not known."""
+    """The stage of each progressive threshold. Raises where the agent's version is not known, or cannot be compared."""
     if not suite.thresholds.progressive:
         return []
     from passmuster.suite.versions import version_key
 
-    version, source = _agent_version(suite, settings, tally)
+    known = agent_version(suite, tally, settings)
+    if known is None:
+        raise SuiteError(_no_version(suite, versions_in(tally)))
+    version, source = known
     reached = version_key(version)
     if reached is None:
         message = f"thresholds.progressive: the agent's version '{version}' ({source}) cannot be compared with others"
@@ -49,17 +54,10 @@ def stages_of(suite: Suite, settings: Settings, tally: Tally) -> list[Staged]:
     return found
 
 
-def _agent_version(suite: Suite, settings: Settings, tally: Tally) -> tuple[str, str]:
-    if settings.agent_version is not None:
-        return settings.agent_version, "from --agent-version"
-    if suite.agent_version is not None:
-        return suite.agent_version, "from the suite"
-    versions = sorted(tally.figures.versions) if tally.figures else []
-    if len(versions) == 1:
-        return versions[0], "from the traces"
+def _no_version(suite: Suite, versions: Sequence[str]) -> Problem:
     found = f"the traces have several: {', '.join(versions[:5])}" if versions else "neither suite nor traces tell it"
     message = f"thresholds.progressive needs the agent's version, and {found}; give --agent-version"
-    raise SuiteError(Problem(message, suite.file, suite.thresholds.progressive[0].line))
+    return Problem(message, suite.file, suite.thresholds.progressive[0].line)
 
 
 def blocking_bounds(suite: Suite, staged: Sequence[Staged]) -> list[tuple[str, Bound]]:
@@ -111,9 +109,7 @@ def named_metrics(suite: Suite) -> list[str]:
     if suite.criteria.overall is not None:
         names.append("weighted_pass_rate" if is_weighted(suite) else "pass_rate")
     if suite.composite:
-        from passmuster.suite.formulas import metrics_of
-
-        names += sorted(metrics_of(suite.composite, "pass"))
+        names += _in_composite(suite)
     if suite.baseline is not None:
         names += suite.baseline.metrics
     return list(dict.fromkeys(names))
@@ -134,6 +130,8 @@ def _line(
     name = metric or bound.metric
     found = measured.get(name, _NOTHING)
     status, message = _judged(name, bound, found)
+    if status != "pass":
+        message += _culprits(found.lowered_by)
     if status == "undecided":
         level = "blocking" if bound.undecided_blocks and level == "blocking" else "warning"
     return GateLine(
@@ -169,13 +167,21 @@ def _judged(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass", "
     return "undecided", f"{text}, asked {bound.text} with {share} confidence: undecided{told}{more}"
 
 
+def _culprits(ids: Sequence[str]) -> str:
+    """The scenarios that keep a rate down, as far as they fit into a sentence."""
+    if not ids:
+        return ""
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"; lowered by {', '.join(ids[:_NAMED])}{more}"
+
+
 def _interval_words(name: str, found: Measured) -> str:
     interval = found.interval(0.95) if found.interval else None
     return _words(name, interval, "95 %") if interval else ""
 
 
 def _words(name: str, interval: tuple[float, float], share: str) -> str:
-    return f" ({share} interval {written(name, interval[0])} to {written(name, interval[1])})"
+    return f" ({share} interval {between(name, interval)})"
 
 
 def _more(found: Measured, bound: Bound, interval: tuple[float, float] | None) -> str:
@@ -185,7 +191,7 @@ def _more(found: Measured, bound: Bound, interval: tuple[float, float] | None) -
     assert found.value is not None
     assert bound.confidence is not None
     distance = abs(found.value - bound.value)
-    if METRICS[bound.metric].rate if bound.metric in METRICS else True:
+    if bound.rate:
         more = more_to_settle(found.value, bound.value, found.n, bound.confidence)
     elif interval is None or distance < 1e-9:
         more = None
@@ -253,7 +259,7 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
     if (verdict is True) != (if_well is True):
         status, message = "error", f"{message}; what an outside part left open would change it"
     elif verdict is None:
-        missing = [name for name in named_in(suite) if measured.get(name, _NOTHING).value is None]
+        missing = [name for name in _in_composite(suite) if measured.get(name, _NOTHING).value is None]
         reasons = "; ".join(f"{name}: {measured.get(name, _NOTHING).why}" for name in missing)
         message = f"{formula.text} has no value; {reasons or 'it divides by zero or goes beyond any number'}"
     return GateLine(
@@ -270,7 +276,7 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
     )
 
 
-def named_in(suite: Suite) -> list[str]:
+def _in_composite(suite: Suite) -> list[str]:
     """The metrics that decide the composite."""
     from passmuster.suite.formulas import metrics_of
 

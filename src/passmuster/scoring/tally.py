@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from passmuster.checks.layer import LayerReport, ScenarioSeen
+from passmuster.checks.layer import Explained, ScenarioSeen
 from passmuster.checks.outcome import Outcome, Status, Violation
 from passmuster.scoring.bounds import bounded
 from passmuster.scoring.scenario_tally import Figures, ScenarioTally
@@ -64,7 +64,7 @@ class Evaluation(Struct, frozen=True):
     ambiguous_query: str | None = None
     seen: ScenarioSeen | None = None
     """What the scenario's layers made of it."""
-    explain: Callable[[], dict[str, LayerReport]] | None = None
+    explain: Callable[[], Explained] | None = None
     """The same in words; asked for only where a report will show it."""
 
 

@@ -11,6 +11,7 @@ from passmuster._version import __version__
 from passmuster.checks.outcome import Status, Violation, worst
 from passmuster.checks.spec import spec_of
 from passmuster.problems import Problem, SuiteError, did_you_mean
+from passmuster.scoring.agent_version import agent_version
 from passmuster.scoring.gate import exit_code_of, gate_lines
 from passmuster.scoring.report import GateLine, Metric, Provenance, Report, RuleReport, TestReport, TraceCounts
 from passmuster.scoring.scenario_report import place_of, scenario_report
@@ -47,11 +48,13 @@ def conclude(
         about_suite += baseline_lines(suite, baseline, chosen, scenarios, tests, measured)
     gate = gate_lines(suite, tests, list(zip(chosen, scenarios, strict=True)), about_suite, known, tally, settings)
     exit_code = exit_code_of(gate)
+    version = agent_version(suite, tally, settings)
     warned = any(line.level == "warning" and line.status != "pass" for line in gate)
     verdicts: dict[int, Literal["pass", "fail", "error"]] = {0: "pass", 1: "fail", 3: "error"}
     return Report(
         suite=suite.name,
         suite_file=suite.file,
+        agent_version=version[0] if version else None,
         verdict="warn" if exit_code == 0 and warned else verdicts[exit_code],
         exit_code=exit_code,
         partial=settings.partial,

@@ -134,9 +134,16 @@ def _example(metric: MetricName) -> str:
 
 def _bound(node: Node, metric: MetricName, operator: Operator, value: float) -> Bound:
     number = Decimal(repr(value))  # not the float itself, whose digits nobody wrote
-    unit = f" {metric.unit}" if metric.unit else ""
-    text = f"{operator} {_digits(number.scaleb(2))}%" if metric.rate else f"{operator} {_digits(number)}{unit}"
-    return Bound(metric=metric.name, operator=operator, value=value, text=text, line=node.line, column=node.column)
+    shown = f"{_digits(number.scaleb(2))}%" if metric.rate else f"{_digits(number * metric.tokens)} {metric.shown_unit}"
+    return Bound(
+        metric=metric.name,
+        operator=operator,
+        value=value,
+        rate=metric.rate,
+        text=f"{operator} {shown}".rstrip(),
+        line=node.line,
+        column=node.column,
+    )
 
 
 def _digits(number: Decimal) -> str:

@@ -40,7 +40,7 @@ def read_classification(context: Context, suite: Suite, node: Node) -> Suite:
             reader.problems.append(Problem(message, reader.file, scenario.line))
     if not labelled:
         reader.problem(node, f"{at}: no scenario has a 'label', so nothing would be compared")
-    return replace(suite, classification=replace(found, positive=word, line=node.line))
+    return replace(suite, classification=replace(found, positive=word))
 
 
 def _why_foreign(label: str, found: Classification) -> str | None:

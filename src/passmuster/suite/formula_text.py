@@ -15,7 +15,7 @@ from passmuster.problems import did_you_mean
 from passmuster.suite.gate_model import Expression, Name, Number, Operation, Prefix, Step, compare
 from passmuster.suite.metric_names import METRICS
 
-__all__ = ["WORDS", "Mistake", "Parser", "Scope", "Token", "parse", "tokens_of"]
+__all__ = ["WORDS", "Mistake", "Parser", "Scope", "Token", "tokens_of"]
 
 _DEEPEST = 50
 _LONGEST = 20_000
@@ -83,14 +83,6 @@ class Scope:
             message = f"'{longer[0]}' cannot stand in a formula; an id made of letters, digits and _ can"
             raise Mistake(message, offset)
         raise Mistake(f"unknown name '{name}'{did_you_mean(name, [*self.truths, *self.known])}", offset)
-
-
-def parse(text: str, known: Collection[str]) -> Expression:
-    """The tree of one formula over these names; `ValueError` where it cannot be read."""
-    try:
-        return Parser(list(tokens_of(text)), len(text), Scope(known, {})).formula().tree
-    except Mistake as mistake:
-        raise ValueError(str(mistake)) from mistake
 
 
 def tokens_of(text: str) -> Iterator[Token]:

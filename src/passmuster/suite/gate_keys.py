@@ -37,7 +37,6 @@ def read_weights(context: Context, suite: Suite, node: Node) -> Suite:
     """How much scenarios count by category and capability, and metrics in `weighted_score`."""
     reader = context.reader
     found: dict[str, dict[str, float]] = {"by_category": {}, "by_capability": {}, "metrics": {}}
-    lines: dict[str, int] = {}
     notices: list[Problem] = []
     for kind in entries_of(reader, map_of(reader, node, "weights", found), "weights"):
         at = f"weights.{kind.key}"
@@ -46,14 +45,13 @@ def read_weights(context: Context, suite: Suite, node: Node) -> Suite:
         is_metric = kind.key == "metrics"
         for entry in entries_of(reader, map_of(reader, kind.value, at), at, named_by_user=not is_metric):
             found[kind.key][entry.key] = _weight(reader, entry.value, f"{at}.{entry.key}")
-            lines[f"{kind.key}.{entry.key}"] = entry.line
             if is_metric:
                 notices += _weighed_metric(reader, suite, entry)
             else:
                 notices += _unused(suite, kind.key.removeprefix("by_"), entry, at)
         if found[kind.key] and not any(found[kind.key].values()):
             reader.problem(kind, f"{at}: every weight is 0, so nothing would count")
-    return noticed(replace(suite, weights=Weights(**found, lines=lines)), notices)
+    return noticed(replace(suite, weights=Weights(**found)), notices)
 
 
 def _weight(reader: Reader, node: Node, at: str) -> float:

@@ -67,10 +67,12 @@ class Bound(Struct, frozen=True, kw_only=True):
     value: float
     """A rate as a fraction, a latency in milliseconds."""
     text: str
-    """As reports show it: `>= 85%`, `< 5000 ms`."""
+    """As reports show it: `>= 85%`, `< 5000 ms`, `>= 2 per 1,000 tokens`."""
     line: int
     column: int
     """Where the number stands, which is not where its map begins."""
+    rate: bool = False
+    """Whether its metric lies in 0 to 1."""
     confidence: float | None = None
     undecided_blocks: bool = False
 
@@ -81,7 +83,7 @@ class Bound(Struct, frozen=True, kw_only=True):
     @property
     def full(self) -> bool:
         """Whether it asks all of a rate, and so tolerates nothing."""
-        return self.text.endswith("%") and self.operator in (">=", "=") and compare(self.value, ">=", 1.0)
+        return self.rate and self.operator in (">=", "=") and compare(self.value, ">=", 1.0)
 
 
 class Stage(Struct, frozen=True):
@@ -122,8 +124,6 @@ class Weights(Struct, frozen=True):
     by_category: dict[str, float] = {}
     by_capability: dict[str, float] = {}
     metrics: dict[str, float] = {}
-    lines: dict[str, int] = {}
-    """The line of each weight, by its place: `by_category.adversarial`."""
 
 
 class Listed(Struct, frozen=True):
@@ -158,7 +158,6 @@ class Classification(Struct, frozen=True, kw_only=True):
     json_path: tuple[str | int, ...] | None = None
     regex: str | None = None
     words: tuple[str, ...] | None = None
-    line: int = 0
 
 
 # ── Formulas ────────────────────────────────────────────────────────────────────────────────────────────────
