@@ -16,7 +16,7 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_D
 	$(BIN)/python -m pip install --quiet
 INPUTS := pyproject.toml constraints.txt src/passmuster/_version.py
 
-.PHONY: help demo test lint format bench bench-peers clean
+.PHONY: help demo test lint format bench bench-peers bench-statistics clean
 .NOTPARALLEL:
 
 help:
@@ -24,7 +24,8 @@ help:
 	@echo 'make test    run the tests'
 	@echo 'make lint    check style, types and the imports between rooms'
 	@echo 'make format  put the code in the common style'
-	@echo 'make bench   measure how fast it is (BENCH_ARGS=--short for a short form, make bench-peers for others)'
+	@echo 'make bench   measure how fast it is (BENCH_ARGS=--short for a short form)'
+	@echo 'make bench-peers, make bench-statistics   measure next to others, and how far intervals can be trusted'
 	@echo 'make clean   remove what these commands made'
 	@echo
 	@echo 'PYTHON=python3.12 chooses the interpreter, PYTEST_ARGS="-k args" goes to pytest.'
@@ -83,6 +84,10 @@ bench-peers: $(VENV)/.dev $(PEERS)/.made
 	$(BIN)/python -m bench.next_to_peers $(PEERS)/figures.json
 	$(BIN)/python -m bench.next_to_ciagent $(PEERS)/bin/python
 
+# How far the intervals and tests of the gate keep their promises, on agents whose true rates are known.
+bench-statistics: $(VENV)/.dev
+	$(BIN)/python -m bench.simulation
+
 $(PEERS)/.made: bench/peers.txt
 	@rm -rf $(PEERS)
 	@$(PYTHON) -m venv $(PEERS)
@@ -90,7 +95,7 @@ $(PEERS)/.made: bench/peers.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(REPORTS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(REPORTS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .passmuster
 
 # Two stamps in one environment: the demo needs only what the product needs, the tests everything.
 $(VENV)/.runtime: $(VENV)/.made $(INPUTS)
