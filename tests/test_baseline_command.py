@@ -571,3 +571,13 @@ def bounds_of(suite: passmuster.Suite) -> list[Any]:
     thresholds, criteria = suite.thresholds, suite.criteria
     overall = [criteria.overall] if criteria.overall else []
     return [*thresholds.blocking, *thresholds.warning, *overall, *criteria.by_category.values()]
+
+
+def test_what_was_not_judged_is_recorded_with_a_note(tmp_path: Path) -> None:
+    (tmp_path / "passmuster.yaml").write_text("scenarios:\n  - {id: A, correctness: {llm_judge: Is kind.}}\n")
+    (tmp_path / "t.jsonl").write_text('{"scenario": "A", "answer": "hello"}\n')
+    save = ["baseline", "save", str(tmp_path), "--traces", str(tmp_path / "t.jsonl"), "-o", str(tmp_path / "b.json")]
+    done = CliRunner().invoke(group, [*save, "--judge", "off"])
+    assert done.exit_code == 0
+    assert "note: judges were off" in done.stderr
+    assert "note: not judged, and recorded so: A" in done.stderr

@@ -88,17 +88,18 @@ class Redactor:
         waiting: list[tuple[tuple[str, ...], bool, Any]] = [((), False, value)]
         while waiting:
             path, named, inner = waiting.pop()
-            if isinstance(inner, Mapping):
+            if isinstance(inner, (list, tuple)):
+                waiting += [((*path, f"[{at}]") if paths else (), named, below) for at, below in enumerate(inner)]
+            elif isinstance(inner, Mapping):
                 pair = _names_a_secret(inner)
                 for key, below in inner.items():
                     name = _described(key)
                     parts = _segments(name)
                     secret = named or (pair and name == "value") or any(map(is_secret_name, parts))
                     waiting.append(((*path, *parts) if paths else (), secret, below))
-            elif isinstance(inner, (list, tuple)):
-                waiting += [((*path, f"[{at}]") if paths else (), named, below) for at, below in enumerate(inner)]
-            elif text := _secret_part(inner, named, any(_covers(wanted, path) for wanted in paths)):
-                found.update(dict.fromkeys(_written_forms(text)))
+            elif named or paths:
+                text = _secret_part(inner, named, any(_covers(wanted, path) for wanted in paths))
+                found.update(dict.fromkeys(_written_forms(text) if text else ()))
         return list(found)
 
     def numbered(self, secret: str) -> str:
@@ -267,6 +268,8 @@ def _splits(entry: str) -> Iterable[tuple[str, tuple[str, ...]]]:
 
 def _segments(path: str) -> tuple[str, ...]:
     """`items[2].price` as its parts; an index keeps its brackets, a quoted key loses them."""
+    if path and "." not in path and "[" not in path and "]" not in path:
+        return (path,)
     return tuple(
         part[2:-2] if part[:2] in ("['", '["') and len(part) > 4 else part for part in re.findall(_SEGMENT, path)
     )

@@ -119,6 +119,11 @@ def save(
         sys.exit(3)
     if report.exit_code:
         click.echo("note: this run fails the gate; it is recorded as it is", err=True)
+    if judge == "off" and loaded.may_ask:
+        click.echo("note: judges were off, so that what only they can say is not recorded", err=True)
+    unjudged = [scenario.id for scenario in report.scenarios if scenario.status in ("error", "skip")]
+    if unjudged:
+        click.echo(f"note: not judged, and recorded so: {one_line(', '.join(unjudged))}", err=True)
     scenarios, tests = plural(len(recorded.scenarios), "scenario"), plural(len(recorded.tests), "test")
     print_lines([f"{one_line(path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
 
