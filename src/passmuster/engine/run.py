@@ -194,11 +194,14 @@ def count_part(
     if part.size > _MUCH:
         keep_freed_memory()
     with rare_collections():
-        for number, trace in enumerate(read_source(source, bad, span, part_ends)):
+        number = 0
+        for trace in read_source(source, bad, span, part_ends):
             take(trace)
             reserve.keep(trace)
             if number % _STRIDE == 0:
                 progress(part, trace.origin.offset - part.start)
+            number += 1
+            del trace  # so that a long one makes room before the next is decoded
     tally.bad_lines += bad.count
 
 

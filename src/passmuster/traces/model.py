@@ -92,7 +92,7 @@ class LlmCall(Struct, frozen=True, gc=False, tag_field="type", tag="llm_call"):
     parent: Key | None = None
 
 
-class ToolCall(Struct, frozen=True, dict=True, tag_field="type", tag="tool_call"):
+class ToolCall(Struct, frozen=True, gc=False, tag_field="type", tag="tool_call"):
     """One call of a tool, with what came back."""
 
     tool: str
@@ -106,7 +106,7 @@ class ToolCall(Struct, frozen=True, dict=True, tag_field="type", tag="tool_call"
     """Calls made in parallel share a group."""
     parent: Key | None = None
 
-    @once
+    @property
     def result(self) -> Any:
         """The result, decoded; None where none was recorded."""
         return decoded(self.result_json)

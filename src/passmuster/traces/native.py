@@ -66,39 +66,40 @@ def sniff(record: dict[str, Raw]) -> bool:
 
 def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
     """One trace a record."""
-    decode = decoder.decode
     name, path = source.name, source.path
     for offset, data, part, line in records:
         try:
-            try:
-                trace = decode(data)
-            except msgspec.ValidationError:
-                trace = _read_loosely(data)
-            calls: list[ToolCall] = []
-            plain, spoken = True, False
-            for step in trace.steps:
-                kind = type(step)
-                if kind is ToolCall:
-                    calls.append(step)  # type: ignore[arg-type]
-                    if type(step.arguments) is not dict:  # type: ignore[union-attr]
-                        plain = False
-                elif kind is ToolResult:
-                    plain = False
-                elif kind is Message:
-                    spoken = True
-            if spoken:
-                _reject_calls_said(offset, bytes(data))
-            origin = Origin(name, path, offset, part, line)
-            if plain and (trace.steps or trace.answer is not None):
-                force_setattr(trace, "origin", origin)
-                trace.__dict__["tool_calls"] = calls
-                yield trace
-            else:
-                yield _settled(trace, origin, data)
+            yield _trace(data, Origin(name, path, offset, part, line))  # not kept here while the next one is decoded
         except BadRecord as problem:
             on_bad(problem)
         except _UNREADABLE as error:
             on_bad(decode_error(offset, error, data))
+
+
+def _trace(data: bytes | Raw, origin: Origin) -> Trace:
+    try:
+        trace = decoder.decode(data)
+    except msgspec.ValidationError:
+        trace = _read_loosely(data)
+    calls: list[ToolCall] = []
+    plain, spoken = True, False
+    for step in trace.steps:
+        kind = type(step)
+        if kind is ToolCall:
+            calls.append(step)  # type: ignore[arg-type]
+            if type(step.arguments) is not dict:  # type: ignore[union-attr]
+                plain = False
+        elif kind is ToolResult:
+            plain = False
+        elif kind is Message:
+            spoken = True
+    if spoken:
+        _reject_calls_said(origin.offset, bytes(data))
+    if plain and (trace.steps or trace.answer is not None):
+        force_setattr(trace, "origin", origin)
+        trace.__dict__["tool_calls"] = calls
+        return trace
+    return _settled(trace, origin, data)
 
 
 def _settled(trace: Trace, origin: Origin, data: bytes | Raw) -> Trace:
