@@ -102,7 +102,7 @@ def linearity(folder: Path, rounds: int) -> Line:
     """Time at ten thousand calls in a trace next to ten times that at a thousand."""
     suite = load_suite(write_suite(folder))
     sources = []
-    for calls, traces in ((1_000, 60), (10_000, 6)):
+    for calls, traces in ((1_000, 200), (10_000, 20)):
         path = folder / f"calls-{calls}.jsonl"
         write_corpus(path, 1e-9, calls)
         line = path.read_bytes()
