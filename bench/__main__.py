@@ -134,7 +134,7 @@ def measure(short: bool, megabytes: float) -> Iterator[Line]:
         if not short:
             yield two_workers(folder, megabytes, 5)
         yield memory(folder, 200 if short else megabytes)
-        yield linearity(folder, 5)
+        yield linearity(folder, 5 if short else 15)
         yield from cold_start(15 if short else 40)
 
 
