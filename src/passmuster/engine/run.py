@@ -200,7 +200,7 @@ def count_part(
             reserve.keep(trace)
             if number % _STRIDE == 0:
                 progress(part, trace.origin.offset - part.start)
-            number += 1
+            number += 1  # noqa: SIM113 - `enumerate` would hold on to the trace
             del trace  # so that a long one makes room before the next is decoded
     tally.bad_lines += bad.count
 
