@@ -10,13 +10,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from passmuster.engine.loading import load_suite
+from passmuster.engine.messages import Judge, Setup, send
 from passmuster.engine.parts import Part, _quota, available_cpus, cut, worker_count
 from passmuster.engine.plan import compile_suite
 from passmuster.engine.run import count_part, hearing, judge
@@ -332,3 +333,33 @@ def test_a_number_of_workers_that_cannot_be_is_refused(value: str) -> None:
     )
     assert done.returncode == 2
     assert "expected auto or a number from 1 to 1024" in done.stderr
+
+
+def test_a_worker_whose_parent_is_gone_ends_without_a_word(corpus: Path) -> None:
+    suite = load_suite(corpus)
+    source = Source(str(corpus / "a.jsonl"), "a.jsonl")
+    setup = Setup(
+        suite=str(suite.path),
+        root=str(suite.root),
+        documents=suite.documents,
+        plugins=True,
+        settings=SETTINGS,
+        golden={},
+        search_path=sys.path,
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "passmuster.engine.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    assert worker.stderr is not None
+    worker.stdout.close()
+    send(cast("BinaryIO", worker.stdin), setup)
+    send(cast("BinaryIO", worker.stdin), Judge(0, cut([source], 1)[0]))
+    worker.stdin.close()
+    assert worker.wait(60) == 1
+    assert worker.stderr.read() == b""
+    worker.stderr.close()

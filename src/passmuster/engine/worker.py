@@ -49,7 +49,10 @@ def main() -> None:
     """Keep the channel for answers to ourselves: what a plugin prints goes to standard error."""
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    work(sys.stdin.buffer, channel)
+    try:
+        work(sys.stdin.buffer, channel)
+    except BrokenPipeError:  # the parent is gone, and nobody is left to tell
+        os._exit(1)
 
 
 if __name__ == "__main__":
