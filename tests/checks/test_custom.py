@@ -77,6 +77,12 @@ return MetricResult(violations=over, stats={"over": len(over)})"""
     assert run(body, config={"limit": 60}).tests[0].status == "pass"
 
 
+def test_it_sees_what_model_calls_used_up() -> None:
+    body = "return MetricResult(stats={'tokens': sum(c.tokens_in for c in trace.model_calls)})"
+    said = trace([{"type": "llm_call", "tokens_in": 5}, {"type": "llm_call", "tokens_in": 7}])
+    assert run(body, said).tests[0].stats == {"tokens": 12}
+
+
 @pytest.mark.parametrize(
     "violation",
     [

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.checks.building import trace, write
+from tests.checks.building import judge, trace, write
 
 import passmuster
-from passmuster.engine.plan import select
+from passmuster.engine.plan import compile_suite, select
+from passmuster.problems import TraceError
 
 SUITE: dict[str, Any] = {
     "scenarios": [
@@ -99,3 +101,31 @@ def test_the_library_judges_traces_at_hand(suite: passmuster.Suite, tmp_path: Pa
     assert report.exit_code == 1
     with pytest.raises(passmuster.TraceError, match="nothing to judge"):
         passmuster.evaluate(suite, [])
+
+
+BLOCKLIST = {"id": "b", "metric": "tool_blocklist", "blocklist": ["z"]}
+
+
+@pytest.mark.parametrize(
+    ("more", "asks"),
+    [
+        ({}, False),
+        ({"scenarios": [{"id": "S-1", "cost": {"max_total_tokens": 5}}]}, True),
+        ({"thresholds": {"blocking": {"total_tokens": {"max": 5}}}}, True),
+        ({"plugins": ["mine"], "tests": [{"id": "m", "metric": "mine"}]}, True),
+    ],
+    ids=["tests", "scenarios", "thresholds", "plugins"],
+)
+def test_what_model_calls_used_up_is_read_where_something_asks(
+    tmp_path: Path, more: dict[str, Any], asks: bool
+) -> None:
+    code = "import passmuster\n@passmuster.metric('mine')\ndef mine(trace, config): ...\n"
+    path, _ = write(tmp_path, {"tests": [BLOCKLIST], **more}, mine__py=code)
+    assert compile_suite(passmuster.load_suite(path), datetime.date(2026, 1, 1)).asks_figures is asks
+
+
+def test_a_figure_nobody_asks_about_keeps_no_trace_from_being_judged() -> None:
+    odd = {"steps": [{"type": "llm_call", "tokens_in": "many"}, {"type": "tool_call", "tool": "z"}]}
+    assert judge({"tests": [BLOCKLIST]}, [odd]).tests[0].status == "fail"
+    with pytest.raises(TraceError, match=r"traces\.jsonl:1: Expected `int \| null`, got `str`"):
+        judge({"tests": [BLOCKLIST], "scenarios": [{"id": "S-1"}]}, [odd])

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces.building import call, lines, read, read_past, refusal, result, tools, trace, write
+from msgspec.structs import replace
+from tests.traces.building import call, lines, read, read_past, refusal, result, source_of, tools, trace, write
 
 from passmuster.traces.model import Agent, Fault, Handoff, LlmCall, Message, ToolCall
+from passmuster.traces.reading import BadLines, read_source
+from passmuster.traces.totals import tokens
 
 WHOLE = {
     "trace_id": "t-1",
@@ -62,6 +65,16 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     assert (found.total_tokens, found.total_llm_calls) == (852, 1)
     assert (found.total_duration_ms, found.total_cost_usd) == (671.0, 0.0021)
     assert (found.behaviors, found.tags, found.error) == ({"verified identity": True}, ("smoke",), None)
+
+
+def test_what_model_calls_used_up_is_left_unread_where_nobody_asks(tmp_path: Path) -> None:
+    source = source_of(write(tmp_path / "t.jsonl", lines(WHOLE)))
+    (whole,) = read_source(source, BadLines(source, skip=False))
+    (found,) = read_source(source, BadLines(source, skip=False), figures=False)
+    assert (found.model_calls, len(whole.model_calls)) == ([], 1)
+    assert (found.steps[1:], found.call_steps) == (whole.steps[1:], whole.call_steps)
+    assert (found.tool_calls, found.origin) == (whole.tool_calls, whole.origin)
+    assert (tokens(replace(found, total_tokens=None)), tokens(found)) == (None, 852)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,21 @@ def test_lines(tmp_path: Path, data: bytes, ending: str) -> None:
     assert [tools(one) for one in read(write(tmp_path / f"t{ending}", data))] == [["a"], ["b", "c"]]
 
 
+@pytest.mark.parametrize("last", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+@pytest.mark.parametrize("length", [n + more for n in (1 << 18, 1 << 19, 5 << 17) for more in (-2, -1, 0, 1, 2)])
+def test_lines_longer_than_what_is_read_at_once(tmp_path: Path, length: int, ending: str, last: str) -> None:
+    """A line of any length is whole, and so are the lines around it; the line break is not counted here."""
+    short = len(lines(trace(call("b"), answer=""), last=""))
+    long = trace(call("b"), answer="x" * (length - short))
+    data = lines(trace(call("a")), long, trace(call("c")), long, last=last)
+    traces = read(write(tmp_path / f"t{ending}", data))
+    assert [tools(one) for one in traces] == [["a"], ["b"], ["c"], ["b"]]
+    assert [len(one.answer or "") for one in traces] == [0, length - short, 0, length - short]
+    starts = [0, *(place + 1 for place, byte in enumerate(data[:-1]) if byte == 10)]
+    assert [one.origin.offset for one in traces] == starts[:4]
+
+
 @pytest.mark.parametrize("ending", [".json", ".txt", "", ".json.gz", ".gz"])
 @pytest.mark.parametrize("data", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 def test_documents(tmp_path: Path, data: bytes, ending: str) -> None:

@@ -69,6 +69,7 @@ class CustomMetric(CheckSpec, frozen=True):
     config: dict[str, Any]
     file: str
     line: int
+    asks_figures = True
 
     def compile(self, tools: ToolIndex) -> Check:
         """The check that runs the metric."""

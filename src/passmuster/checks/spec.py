@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -18,6 +19,9 @@ Check = Callable[[View], Outcome]
 
 class CheckSpec(Struct, frozen=True):
     """One test's own part, in its check's terms."""
+
+    asks_figures: ClassVar[bool] = False
+    """Whether it looks at what the calls of models used up."""
 
     @abstractmethod
     def compile(self, tools: ToolIndex) -> Check:

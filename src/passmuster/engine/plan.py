@@ -85,6 +85,11 @@ class Plan:
         """Whether a trace may leave questions for a judge."""
         return any(check.may_ask for check in self._checks.values())
 
+    @property
+    def asks_figures(self) -> bool:
+        """Whether anything looks at what the calls of models used up."""
+        return self.suite.asks_figures or any(spec_of(test).asks_figures for test in self.suite.tests)
+
     def evaluate(self, trace: Trace) -> Evaluation:
         """Everything the suite has to say about one trace, with no judge to ask."""
         scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)

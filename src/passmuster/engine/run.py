@@ -140,7 +140,7 @@ def count_sources(
     tally = plan.tally()
     with hearing(plan, tally, settings, asked) as take:
         for part in parts:
-            count_part(take, tally, part, settings.skip_bad_lines, progress)
+            count_part(take, tally, part, settings.skip_bad_lines, progress, figures=plan.asks_figures)
     return tally
 
 
@@ -180,9 +180,15 @@ def hearing(
 
 
 def count_part(
-    take: Take, tally: Tally, part: Part, skip_bad_lines: bool, progress: Progress = lambda part, offset: None
+    take: Take,
+    tally: Tally,
+    part: Part,
+    skip_bad_lines: bool,
+    progress: Progress = lambda part, offset: None,
+    *,
+    figures: bool = True,
 ) -> None:
-    """Judge the traces of one part."""
+    """Judge the traces of one part; without `figures`, nobody asks what the calls of models used up."""
     source = part.source
     bad = BadLines(source, skip_bad_lines)
     span = None if part.end is None else (part.start, part.end)
@@ -195,7 +201,7 @@ def count_part(
         keep_freed_memory()
     with rare_collections():
         number = 0
-        for trace in read_source(source, bad, span, part_ends):
+        for trace in read_source(source, bad, span, part_ends, figures=figures):
             take(trace)
             reserve.keep(trace)
             if number % _STRIDE == 0:

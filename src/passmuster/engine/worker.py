@@ -36,7 +36,7 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     with hearing(plan, tally, settings) as take:
         while isinstance(order := receive_order(orders), Judge):
             try:
-                count_part(take, tally, order.part, settings.skip_bad_lines)
+                count_part(take, tally, order.part, settings.skip_bad_lines, figures=plan.asks_figures)
             except InputError as error:
                 send(answers, Refused(order.number, error.problems, isinstance(error, SuiteError)))
             else:

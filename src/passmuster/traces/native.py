@@ -7,7 +7,7 @@ a number, an error that is a string, a number beyond a double) takes a second, l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -55,7 +55,7 @@ __all__ = [
 NAME = "native"
 SPLITTABLE = True
 
-decoder = msgspec.json.Decoder(Trace)
+_Decode = Callable[[bytes | Raw], Trace]
 _UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
@@ -64,21 +64,37 @@ def sniff(record: dict[str, Raw]) -> bool:
     return ("steps" in record or "answer" in record) and "type" not in record
 
 
-def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
-    """One trace a record."""
+class _UnreadModelCall(Struct, frozen=True, gc=False, tag_field="type", tag="llm_call"):
+    """A call of a model, of which nobody asks what it used up."""
+
+
+class _WithoutFigures(Trace, frozen=True):
+    steps: tuple[_UnreadModelCall | ToolCall | ToolResult | Handoff | Message, ...] = ()  # type: ignore[assignment]
+
+
+@cache
+def decoder(figures: bool) -> msgspec.json.Decoder[Trace]:
+    """What decodes a record of the form, with what the calls of models used up or without."""
+    return msgspec.json.Decoder(Trace if figures else _WithoutFigures)
+
+
+def read(records: Iterator[Record], source: Source, on_bad: OnBad, *, figures: bool = True) -> Iterator[Trace]:
+    """One trace a record. Without `figures`, the calls of models are there and nothing is known of them."""
     name, path = source.name, source.path
+    decode = decoder(figures).decode
     for offset, data, part, line in records:
         try:
-            yield _trace(data, Origin(name, path, offset, part, line))  # not kept here while the next one is decoded
+            # not kept here while the next one is decoded
+            yield _trace(decode, data, Origin(name, path, offset, part, line))
         except BadRecord as problem:
             on_bad(problem)
         except _UNREADABLE as error:
             on_bad(decode_error(offset, error, data))
 
 
-def _trace(data: bytes | Raw, origin: Origin) -> Trace:
+def _trace(decode: _Decode, data: bytes | Raw, origin: Origin) -> Trace:
     try:
-        trace = decoder.decode(data)
+        trace = decode(data)
     except msgspec.ValidationError:
         trace = _read_loosely(data)
     calls: list[ToolCall] = []

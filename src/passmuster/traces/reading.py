@@ -62,13 +62,26 @@ def read_traces(path: str | Path, *, skip_bad_lines: bool = False) -> Iterator[T
 
 
 def read_source(
-    source: Source, on_bad: OnBad, span: Span | None = None, on_end: OnEnd = lambda lines: None
+    source: Source,
+    on_bad: OnBad,
+    span: Span | None = None,
+    on_end: OnEnd = lambda lines: None,
+    *,
+    figures: bool = True,
 ) -> Iterator[Trace]:
-    """The traces of one file, or of those of its records that begin within `span`."""
+    """The traces of one file, or of those of its records that begin within `span`.
+
+    Without `figures`, what the calls of models used up may be left unread: a sixth of a long trace's time.
+    """
     document = is_document(source)
     form = detect(source, document)
     records = read_records(source, on_bad, span, document, on_end)
-    yield from form.read(records, source, on_bad) if form else _refuse(records, on_bad)
+    if form is None:
+        yield from _refuse(records, on_bad)
+    elif form is native:
+        yield from native.read(records, source, on_bad, figures=figures)
+    else:
+        yield from form.read(records, source, on_bad)
 
 
 def is_splittable(source: Source) -> bool:

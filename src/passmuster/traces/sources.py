@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
 
 from msgspec import Struct
 
@@ -22,6 +21,7 @@ __all__ = ["STDIN", "Source", "find_sources", "standard_input"]
 
 STDIN = "<stdin>"
 _MAGIC = re.compile(r"[*?\[]")
+_BUFFER = 1 << 18
 _ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")
 
 
@@ -40,14 +40,14 @@ class Source(Struct, frozen=True):
         """Whether the file's ending promises one record a line."""
         return self.path.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
-    def open(self) -> IO[bytes]:
+    def open(self) -> io.BufferedReader:
         """The file's bytes, decompressed."""
         try:
             if self.compressed:
                 import gzip  # late, as the other modules that few runs need
 
-                return io.BufferedReader(gzip.GzipFile(self.path), 1 << 18)
-            return open(self.path, "rb", buffering=1 << 18)
+                return io.BufferedReader(gzip.GzipFile(self.path), _BUFFER)
+            return io.BufferedReader(io.FileIO(self.path), _BUFFER)
         except OSError as error:
             raise TraceError(Problem(f"cannot be read: {error.strerror or error}", self.name)) from error
 
