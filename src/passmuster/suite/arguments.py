@@ -27,8 +27,20 @@ class Anchor(Struct, frozen=True):
 
     file: str
     line: int
-    constraint: str
+    said: Entry | str
     level: str = "block"
+
+    @property
+    def constraint(self) -> str:
+        """`max: 30`, as the policy has it."""
+        if isinstance(self.said, str):
+            return self.said
+        key, value = self.said.key, self.said.value
+        if isinstance(value, Scalar):
+            return f"{key}: {value.text}"
+        import json  # late, for few runs need it
+
+        return f"{key}: {json.dumps(plain(value), ensure_ascii=False)}"
 
 
 Anchors = dict[Path, Anchor]
@@ -93,20 +105,11 @@ def read_schema(reader: Reader, node: Node, at: str, shared: dict[str, Node]) ->
 def _anchor_all(reader: Reader, node: Node, path: Path, anchors: Anchors) -> None:
     if isinstance(node, Mapping):
         for entry in node:
-            anchors[(*path, entry.key)] = Anchor(reader.file, entry.line, _wording(entry))
+            anchors[(*path, entry.key)] = Anchor(reader.file, entry.line, entry)
             _anchor_all(reader, entry.value, (*path, entry.key), anchors)
     elif isinstance(node, Sequence):
         for place, item in enumerate(node.items):
             _anchor_all(reader, item, (*path, place), anchors)
-
-
-def _wording(entry: Entry) -> str:
-    """`max: 30`, as the policy has it."""
-    if isinstance(entry.value, Scalar):
-        return f"{entry.key}: {entry.value.text}"
-    import json  # late, for few runs need it
-
-    return f"{entry.key}: {json.dumps(plain(entry.value), ensure_ascii=False)}"
 
 
 def _check(reader: Reader, node: Node, at: str, schema: dict[str, Any], anchors: Anchors) -> None:
@@ -147,7 +150,7 @@ def _read_properties(
         needed = map_.entries.get("required")
         if needed and not isinstance(needed.value, Sequence) and reader.boolean(needed.value, f"{place}.required"):
             required.append(entry.key)
-            anchors[(*path, "required", entry.key)] = Anchor(reader.file, needed.line, _wording(needed), own_level)
+            anchors[(*path, "required", entry.key)] = Anchor(reader.file, needed.line, needed, own_level)
     if properties:
         schema["properties"] = properties
     if required:
@@ -169,13 +172,13 @@ def _read_constraint(
             continue
         if word in schema:
             reader.problem(entry, f"{at}: '{entry.key}' says again what '{word}' or its short form says already")
-        anchors[(*path, word)] = Anchor(reader.file, entry.line, _wording(entry), level)
+        anchors[(*path, word)] = Anchor(reader.file, entry.line, entry, level)
         _read_word(reader, word, entry, at, path, schema, anchors, level)
     _fit_types(reader, map_, at, path, schema, anchors)
     listed = map_.entries.get("required")
     if listed and isinstance(listed.value, Sequence):  # JSON Schema's way of saying it of the inner properties
         schema["required"] = [*schema.get("required", []), *reader.texts(listed.value, f"{at}.required")]
-        anchors[(*path, "required")] = Anchor(reader.file, listed.line, _wording(listed), level)
+        anchors[(*path, "required")] = Anchor(reader.file, listed.line, listed, level)
     return schema
 
 
