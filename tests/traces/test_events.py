@@ -100,7 +100,17 @@ BAD: list[tuple[list[Json], int, str]] = [
     ([header(scenario="A")], 1, "nothing happened in it"),
     ([call("a"), {**said("assistant", ""), "tool_calls": [{"id": "1"}]}], 2, "a message cannot hold 'tool_calls'"),
     ([{**said("assistant", ""), "function_call": {"name": "b"}}], 1, "a message cannot hold 'function_call'"),
+    (
+        [{"type": "llm_call"}, {"type": "llm_call", "tool_calls": [{"id": "1"}]}],
+        2,
+        "of a trace without tool calls cannot",
+    ),
 ]
+
+
+def test_a_model_call_may_repeat_what_an_event_tells(tmp_path: Path) -> None:
+    (found,) = read(write(tmp_path / "e.jsonl", lines({"type": "llm_call", "tool_calls": [{"id": "1"}]}, call("a"))))
+    assert tools(found) == ["a"]
 
 
 @pytest.mark.parametrize(("events", "line", "reason"), BAD)

@@ -172,6 +172,12 @@ BAD = [
     ('{"steps": [{"type": "tool_call", "tool": "t", "args": {"a": 1}}]}', "has 'args' where its 'arguments'"),
     ('{"steps": [{"type": "tool_call", "tool": "t", "arguments": null, "input": {}}]}', "has 'input' where"),
     ('{"steps": [{"type": "tool_call", "tool": "t", "duration_ms": -1}]}', ">= 0"),
+    ('{"steps": [{"type": "tool_call", "tool": "t", "argument": {"a": 1}}]}', "has 'argument' where its 'arguments'"),
+    ('{"answer": "", "tool_calls": [{"tool": "t"}]}', "holds 'tool_calls' and no call in its 'steps'"),
+    ('{"steps": [], "actions": [{"tool": "t"}]}', "holds 'actions' and no call in its 'steps'"),
+    ('{"steps": [{"type": "llm_call", "tool_calls": [{}]}]}', "step 1 holds 'tool_calls': give each call"),
+    ('{"steps": [{"type": "llm_call"}, {"type": "llm_call", "function_call": {"name": "t"}}]}', "step 2 holds"),
+    ('{"steps": [{"type": "message", "role": "assistant", "tool_calls": [{}]}]}', "step 1 holds 'tool_calls'"),
     ('{"steps": [{"type": "handoff"}]}', "missing required field `to`"),
     ('{"steps": [{"type": "message"}]}', "missing required field `role`"),
     ('{"steps": [], "trace_id": 1.5}', "`$.trace_id`"),
@@ -204,6 +210,21 @@ def test_what_is_no_trace_is_refused_by_file_and_line(tmp_path: Path, text: str,
     assert reason in refusal(write(tmp_path / "alone.jsonl", text.encode()) if "keys" in reason else path)
     traces, bad = read_past(path)
     assert (len(traces), bad) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        trace(call("t"), {"type": "llm_call", "tool_calls": [{"id": "c1"}]}),
+        {**trace(call("t")), "tool_calls": ["t"], "events": [{"tool": "t"}]},
+        {**trace({"type": "llm_call", "tool_calls": [], "function_call": None}), "tool_calls": None},
+        {"answer": "A.", "events": [{"name": "start"}], "spans": []},
+        {"answer": 'You said "tool_calls".'},
+    ],
+    ids=json.dumps,
+)
+def test_what_repeats_the_steps_or_tells_of_no_call_is_ignored(tmp_path: Path, record: Any) -> None:
+    assert one(tmp_path, record).origin.line == 1
 
 
 def test_as_deep_as_allowed(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from passmuster.traces.model import AnyStep, Key, Message, Origin, Place, Trace
-from passmuster.traces.native import Fields, LooseStep, RawCall, decode_error, firm, reject_misnamed, to_trace
+from passmuster.traces.model import AnyStep, Key, LlmCall, Message, Origin, Place, ToolCall, Trace
+from passmuster.traces.native import Fields, LooseStep, RawCall, decode_error, firm, holds, reject_misnamed, to_trace
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record
 from passmuster.traces.sources import Source
@@ -48,6 +48,8 @@ class _Gathering:
         self.record = record
         self.steps: list[AnyStep] = []
         self.places: list[Place] = []
+        self.unheard: BadRecord | None = None
+        """What is said if the calls that a model call told of are nowhere else."""
 
     def add(self, place: Place, event: _Header | LooseStep) -> None:
         if not isinstance(event, _Header):
@@ -80,6 +82,8 @@ class _Gathering:
             )
         paired = pair_results(self.steps)
         steps = [step for _, step in paired]
+        if self.unheard and not any(isinstance(step, ToolCall) for step in steps):
+            raise self.unheard
         trace = to_trace(self.fields, steps)
         messages = [step for step in steps if isinstance(step, Message)]
         query, answer = trace.query, trace.answer
@@ -103,16 +107,20 @@ def sniff(record: dict[str, Raw]) -> bool:
     return "type" in record
 
 
-def _reject_calls_in(offset: int, data: bytes | Raw) -> None:
-    """Refuse a message that tells of calls in the way of chat messages, for they would be overlooked here."""
+def _calls_in(event: object, data: bytes | Raw) -> str | None:
+    """Under which name a message or a model call tells of calls in the way of chat messages."""
+    if not isinstance(event, Message | LlmCall):
+        return None
     record = msgspec.json.decode(data, type=dict[str, Raw])
-    for name in ("tool_calls", "function_call"):
-        if bytes(record.get(name, b"null")) not in (b"null", b"[]"):
-            raise BadRecord(
-                offset,
-                f"a message cannot hold '{name}': give each call as an event of type tool_call, or drop 'type' "
-                "from every record to have the file read as chat messages",
-            )
+    return next((name for name in ("tool_calls", "function_call") if holds(record, name)), None)
+
+
+def _overlooked(offset: int, what: str, name: str) -> BadRecord:
+    return BadRecord(
+        offset,
+        f"{what} cannot hold '{name}': give each call as an event of type tool_call, or drop 'type' "
+        "from every record to have the file read as chat messages",
+    )
 
 
 def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]:
@@ -127,8 +135,9 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
             event = events.decode(data)
             if isinstance(event, RawCall) and not event.arguments:
                 reject_misnamed(offset, data, single=True)
-            if isinstance(event, Message):
-                _reject_calls_in(offset, data)
+            unheard = _calls_in(event, data)
+            if unheard and isinstance(event, Message):
+                raise _overlooked(offset, "a message", unheard)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             on_bad(decode_error(offset, error, data))
             continue
@@ -140,6 +149,8 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
         trace = traces.get(current)
         if trace is None:
             trace = traces[current] = _Gathering(record, current)
+        if unheard and trace.unheard is None:
+            trace.unheard = _overlooked(offset, "the model calls of a trace without tool calls", unheard)
         try:
             trace.add(Place(offset, record.line), event)
         except BadRecord as problem:

@@ -46,6 +46,7 @@ __all__ = [
     "decode_error",
     "decoder",
     "firm",
+    "holds",
     "read",
     "reject_misnamed",
     "sniff",
@@ -109,8 +110,8 @@ def _trace(decode: _Decode, data: bytes | Raw, origin: Origin) -> Trace:
             plain = False
         elif kind is Message:
             spoken = True
-    if spoken:
-        _reject_calls_said(origin.offset, bytes(data))
+    if spoken or not calls:
+        _reject_overlooked(origin.offset, bytes(data), bool(calls))
     if plain and (trace.steps or trace.answer is not None):
         force_setattr(trace, "origin", origin)
         trace.__dict__["tool_calls"] = calls
@@ -260,15 +261,35 @@ def _text(value: str | float | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _reject_calls_said(offset: int, data: bytes) -> None:
-    """Refuse calls inside a message, in the way of chat messages, for they would be overlooked."""
-    if b'"tool_calls"' not in data and b'"function_call"' not in data:
+_CALLS = ("tool_calls", "function_call")
+_STEPS = ("calls", "actions", "events", "trajectory", "intermediate_steps", "spans")
+_ELSEWHERE = re.compile(rb'"(?:%s)"' % "|".join(_CALLS + _STEPS).encode())
+_OF_A_TOOL = re.compile(rb'"(?:tool|tool_name|tool_call|function)"')
+
+
+def _reject_overlooked(offset: int, data: bytes, has_calls: bool) -> None:
+    """Refuse calls that stand where nobody looks: in a message, or somewhere else in a trace that has none as steps.
+
+    A model call that repeats what the steps tell is nobody's mistake.
+    """
+    if not _ELSEWHERE.search(data):
         return
-    steps = msgspec.json.decode(data, type=dict[str, Raw])["steps"]
-    for number, step in enumerate(msgspec.json.decode(steps, type=list[dict[str, Raw]])):
-        for name in ("tool_calls", "function_call"):
-            if bytes(step["type"]) == b'"message"' and bytes(step.get(name, b"null")) not in (b"null", b"[]"):
-                raise BadRecord(offset, f"step {number + 1} holds '{name}': give each call as a step of its own")
+    record = msgspec.json.decode(data, type=dict[str, Raw])
+    if not has_calls:
+        for name in _CALLS + _STEPS:
+            if holds(record, name) and (name in _CALLS or _OF_A_TOOL.search(bytes(record[name]))):
+                raise BadRecord(offset, f"holds '{name}' and no call in its 'steps': give each as a step of its own")
+    steps = record.get("steps", b"null")
+    for number, step in enumerate(msgspec.json.decode(steps, type=list[dict[str, Raw]] | None) or ()):
+        if bytes(step["type"]) == b'"message"' or not has_calls:
+            for name in _CALLS:
+                if holds(step, name):
+                    raise BadRecord(offset, f"step {number + 1} holds '{name}': give each call as a step of its own")
+
+
+def holds(record: dict[str, Raw], name: str) -> bool:
+    """Whether a record has something under this name."""
+    return bytes(record.get(name, b"null")) not in (b"null", b"[]", b"{}")
 
 
 _STEP = r"`\$\.(steps|messages|traj)\[(\d+)\](`)?"
@@ -290,7 +311,18 @@ def decode_error(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     return BadRecord(place, message)
 
 
-_MISNAMED = ("args", "input", "parameters", "params", "kwargs", "tool_input")
+_MISNAMED = (
+    "args",
+    "arg",
+    "argument",
+    "input",
+    "inputs",
+    "parameters",
+    "params",
+    "kwargs",
+    "tool_args",
+    "tool_input",
+)
 
 
 def reject_misnamed(offset: int, data: bytes | Raw, single: bool = False) -> None:
