@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -244,15 +245,18 @@ def test_a_killed_worker_is_an_error_that_names_its_part(slow_run: Any) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-@pytest.mark.parametrize("to_all", [True, False], ids=["as a terminal sends it", "to the parent alone"])
-def test_an_interrupt_ends_all_of_them_at_once(slow_run: Any, to_all: bool) -> None:
+@pytest.mark.parametrize(
+    ("tell", "number"),
+    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGINT), (os.kill, signal.SIGTERM)],
+    ids=["Ctrl-C, as a terminal sends it", "an interrupt to the parent alone", "a request to end"],
+)
+def test_an_interrupt_ends_all_of_them_at_once(
+    slow_run: Any, tell: Callable[[int, int], None], number: signal.Signals
+) -> None:
     process, folder = slow_run
     workers = wait_for_children(process)
     started = time.monotonic()
-    if to_all:
-        os.killpg(process.pid, signal.SIGINT)
-    else:
-        os.kill(process.pid, signal.SIGINT)
+    tell(process.pid, number)
     _, errors = process.communicate(timeout=20)
     assert time.monotonic() - started < 5
     assert process.returncode == 130

@@ -12,7 +12,8 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 from typing import BinaryIO, cast
 
 from passmuster.checks.golden import Golden
@@ -25,6 +26,8 @@ from passmuster.scoring.verdict import Settings
 from passmuster.suite.model import Suite
 
 __all__ = ["judge_parts"]
+
+_Answer = Callable[[int, FrameType | None], object] | signal.Handlers
 
 
 class _Worker:
@@ -72,11 +75,12 @@ def judge_parts(
 def _crew(setup: Setup, size: int) -> Iterator[list[_Worker]]:
     crew: list[_Worker] = []
     try:
-        with _deaf_to_interrupts():
+        with _hearing(signal.SIGINT, signal.SIG_IGN):  # children ignore Ctrl-C; the parent hears it and ends them
             crew += [_Worker() for _ in range(size)]
-        for worker in crew:
-            worker.order(setup)
-        yield crew
+        with _hearing(signal.SIGTERM, signal.default_int_handler):  # else they would outlive their parent for a while
+            for worker in crew:
+                worker.order(setup)
+            yield crew
     finally:
         for worker in crew:
             worker.process.kill()
@@ -88,17 +92,17 @@ def _crew(setup: Setup, size: int) -> Iterator[list[_Worker]]:
 
 
 @contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Children started here ignore Ctrl-C; the parent hears it and ends them."""
+def _hearing(number: signal.Signals, how: _Answer) -> Iterator[None]:
+    """Answer a signal in this way for a while."""
     try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before = signal.signal(number, how)
     except ValueError:  # not in the main thread
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
 
 
 def _conduct(crew: list[_Worker], parts: Sequence[Part], progress: Progress) -> Tally:
