@@ -130,7 +130,7 @@ def measure(short: bool, megabytes: float) -> Iterator[Line]:
     """All lines, one after the other."""
     with tempfile.TemporaryDirectory(prefix="passmuster-bench-") as name:
         folder = Path(name)
-        yield throughput(folder, 40 if short else 200, 5)
+        yield throughput(folder, *((40, 15) if short else (200, 7)))
         if not short:
             yield two_workers(folder, megabytes, 5)
         yield memory(folder, 200 if short else megabytes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -40,17 +39,16 @@ _RULE_SETS = 4_096
 """Sets of rules counted as such, before they are counted one by one."""
 
 
-class TestResult(NamedTuple):
+class TestResult(Struct, frozen=True, gc=False):
     """One test on one trace, after severity and waivers."""
+
+    __test__ = False
 
     test: int
     outcome: Outcome
     waivers: tuple[int, ...] = ()
     """The waivers that turned violations of this outcome into warnings."""
     duration_ns: int = 0
-
-
-TestResult.__test__ = False  # type: ignore[attr-defined]
 
 
 class Evaluation(Struct, frozen=True):
@@ -249,9 +247,9 @@ class Tally(Struct):
         trace = evaluation.trace
         self.read += 1
         tests = self.tests
-        for test, outcome, waivers, duration_ns in evaluation.results:
-            tests[test].add(trace, outcome, duration_ns)
-            for waiver in waivers:
+        for result in evaluation.results:
+            tests[result.test].add(trace, result.outcome, result.duration_ns)
+            for waiver in result.waivers:
                 self.waivers_used[waiver] += 1
         if self.figures is not None:
             spent = used(trace)

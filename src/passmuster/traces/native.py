@@ -83,14 +83,14 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad, *, figures: b
     """One trace a record. Without `figures`, the calls of models are there and nothing is known of them."""
     name, path = source.name, source.path
     decode = decoder(figures).decode
-    for offset, data, part, line in records:
+    for record in records:
         try:
             # not kept here while the next one is decoded
-            yield _trace(decode, data, Origin(name, path, offset, part, line))
+            yield _trace(decode, record.data, Origin(name, path, record.offset, record.part, record.line))
         except BadRecord as problem:
             on_bad(problem)
         except _UNREADABLE as error:
-            on_bad(decode_error(offset, error, data))
+            on_bad(decode_error(record.offset, error, record.data))
 
 
 def _trace(decode: _Decode, data: bytes | Raw, origin: Origin) -> Trace:

@@ -114,11 +114,11 @@ def detect(source: Source, document: bool) -> Format | None:
 
 def _refuse(records: Iterator[Record], on_bad: OnBad) -> Iterator[Trace]:
     """No traces; every record of a file that no format recognises is told as bad."""
-    for offset, data, _, _ in records:
+    for record in records:
         try:
-            on_bad(BadRecord(offset, _unknown(msgspec.json.decode(data))))
+            on_bad(BadRecord(record.offset, _unknown(msgspec.json.decode(record.data))))
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-            on_bad(explain(offset, error, data))
+            on_bad(explain(record.offset, error, record.data))
     yield from ()
 
 

@@ -11,10 +11,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import BufferedReader, FileIO
-from typing import NamedTuple
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from passmuster.problems import Problem, TraceError
 from passmuster.traces.sources import Source
@@ -26,7 +25,7 @@ _PIECE = 1 << 18
 """Bytes of a line that are read before its length is known."""
 
 
-class Record(NamedTuple):
+class Record(Struct, frozen=True, gc=False):
     """One JSON value of a file, and where it begins."""
 
     offset: int
