@@ -68,6 +68,7 @@ def test_an_output_that_is_full_is_told_and_is_no_failure_of_the_gate(folder: Pa
     [
         ("passmuster run --traces good.jsonl >&-", 0),
         ("passmuster run --traces bad.jsonl >&-", 1),
+        ("passmuster history >&-", 3),
         ("passmuster run --traces good.jsonl --report json=report.json 2>&- >/dev/null", 0),
         ("passmuster run --traces good.jsonl --report json=- >&-", 3),
     ],

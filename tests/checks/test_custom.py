@@ -415,6 +415,20 @@ def test_a_metric_that_exits_with_0_does_not_make_the_gate_green(tmp_path: Path)
     assert command(tmp_path, tmp_path / "nowhere").returncode == 2
 
 
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        "atexit.register(print, 'the end')",
+        "threading.Thread(target=lambda: (time.sleep(1), print('the end'))).start()",
+    ],
+)
+def test_what_a_plugin_leaves_for_the_end_is_done(tmp_path: Path, waiting: str) -> None:
+    source = f"import atexit, threading, time\n{waiting}\n" + HEAD
+    write(tmp_path, suite(), [trace("a")], mine__py=f"{source}def mine(trace, config): return MetricResult()\n")
+    done = command(tmp_path, tmp_path / "nowhere")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "the end")
+
+
 def test_the_traceback_is_in_the_report(tmp_path: Path) -> None:
     failing = HEAD + "def mine(trace, config):\n    return 1 / len(trace.tool_calls)\n"
     write(tmp_path, suite(), [trace("")], mine__py=failing)

@@ -19,7 +19,8 @@ __all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_line
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print text in what standard output can show."""
-    print_bytes(encodable("".join(f"{line}\n" for line in lines), sys.stdout).encode(sys.stdout.encoding or "utf-8"))
+    stream = _output()
+    print_bytes(encodable("".join(f"{line}\n" for line in lines), stream).encode(stream.encoding or "utf-8"))
 
 
 def print_document(document: Any) -> None:
@@ -31,11 +32,16 @@ def print_document(document: Any) -> None:
 
 def print_bytes(data: bytes) -> None:
     """Print what is encoded already."""
+    stream = _output()
+    with open_pipe(stream):
+        stream.buffer.write(data)
+        stream.buffer.flush()
+
+
+def _output() -> TextIO:
     if sys.stdout is None:
         raise OutsideError(Problem("there is no standard output to print to"))
-    with open_pipe(sys.stdout):
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+    return sys.stdout
 
 
 @contextlib.contextmanager
