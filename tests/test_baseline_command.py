@@ -291,6 +291,7 @@ def test_without_thresholds_every_rate_is_suggested_up_to_all_of_it(saved: Path)
         (["suggest", "--baseline", "b.json", "--margin", "5"], "'5' may mean a percentage or a fraction"),
         (["suggest", "--baseline", "b.json", "--margin", "much"], "expected a share such as 1% or 0.01"),
         (["ratchet", "--baseline", "b.json", "--slack", "1"], "'1' may mean a percentage or a fraction"),
+        (["suggest", "--baseline", "b.json", "--margin", "100%"], "expected less than 100%"),
         (["ratchet", "--baseline", "none.json"], "none.json: there is no such baseline file"),
         (["ratchet"], "no baseline: give --baseline FILE, or name a 'baseline.file' in the suite"),
         (["suggest", "--baseline", "good.jsonl"], "expected a baseline (passmuster.baseline/1), and this is not JSON"),
@@ -431,12 +432,24 @@ def test_a_file_that_would_say_anything_else_is_not_written(
     assert (saved / "passmuster.yaml").read_text(encoding="utf-8") == SUITE
 
 
-def test_other_scenarios_than_the_baselines_are_noted(saved: Path) -> None:
+@pytest.mark.parametrize("words", [["suggest"], ["ratchet", "--dry-run"]])
+def test_other_scenarios_than_the_baselines_are_noted(saved: Path, words: list[str]) -> None:
     (saved / "passmuster.yaml").write_text(SUITE.replace("id: D", "id: E"))
-    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--dry-run", cwd=saved)
+    ended = passmuster_("baseline", *words, "--baseline", "b.json", cwd=saved)
+    assert ended.code == 0
     assert ended.stderr == (
         "note: b.json was saved with other scenarios (1 are new and 1 are gone); save it again to go by these\n"
     )
+
+
+@pytest.mark.parametrize("words", [["suggest"], ["ratchet", "--dry-run"]])
+def test_a_baseline_of_none_of_the_scenarios_is_refused(saved: Path, words: list[str]) -> None:
+    document = json.loads((saved / "b.json").read_bytes())
+    scenarios = {f"other-{id_}": one for id_, one in document["scenarios"].items()}
+    (saved / "b.json").write_text(json.dumps({**document, "scenarios": scenarios}))
+    ended = passmuster_("baseline", *words, "--baseline", "b.json", cwd=saved)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert "b.json: no scenario of this baseline is in the suite passmuster.yaml" in ended.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")

@@ -14,7 +14,7 @@ import click
 from passmuster.cli.inputs import Workers, day_of, sources_of
 from passmuster.cli.printing import complain, print_lines, refuse
 from passmuster.cli.progress import progress_bar
-from passmuster.engine.baselines import baseline_path, read_baseline, record
+from passmuster.engine.baselines import baseline_for, baseline_path, read_baseline, record
 from passmuster.engine.loading import load_suite
 from passmuster.engine.parts import worker_count
 from passmuster.problems import InputError, OutsideError, Problem, UsageError
@@ -40,9 +40,12 @@ class _Share(click.ParamType[float]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            return share(str(value))
+            found = share(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        if found == 1:
+            self.fail("expected less than 100%, for nothing else would be left of what was reached", param, ctx)
+        return found
 
 
 @click.group("baseline")
@@ -187,8 +190,7 @@ def ratchet(
         from passmuster.engine.ratchet import ratchet as turn
 
         loaded = load_suite(find_suite(suite, Path.cwd()), root=root, plugins=not no_plugins)
-        recorded, name = _recorded(loaded, baseline)
-        _note_other_scenarios(loaded, recorded, name)
+        recorded, _ = _recorded(loaded, baseline)
         result = turn(loaded, recorded, slack, plugins=not no_plugins)
         lines = [raised_text(one, loaded.file) for one in result.raised]
         lines += [kept_text(one) for one in result.kept]
@@ -208,15 +210,12 @@ def _recorded(suite: Suite, given: str | None) -> tuple[Baseline, str]:
         message = "no baseline: give --baseline FILE, or name a 'baseline.file' in the suite"
         raise UsageError(Problem(message, suite.file))
     path = given or str(baseline_path(suite))
-    return read_baseline(path), one_line(path if given else Path(path).name)
-
-
-def _note_other_scenarios(suite: Suite, baseline: Baseline, name: str) -> None:
-    """What was reached by other scenarios says little about these."""
+    baseline, name = baseline_for(suite, path, path), one_line(path if given else Path(path).name)
     here, there = {scenario.id for scenario in suite.scenarios}, set(baseline.scenarios)
-    if here != there:
+    if here != there:  # what was reached by other scenarios says little about these
         counts = f"{len(here - there)} are new and {len(there - here)} are gone"
         click.echo(f"note: {name} was saved with other scenarios ({counts}); save it again to go by these", err=True)
+    return baseline, name
 
 
 def _diff(before: bytes, after: bytes, name: str) -> list[str]:

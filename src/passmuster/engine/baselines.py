@@ -21,7 +21,7 @@ from passmuster.suite.discovery import display
 from passmuster.suite.model import Suite
 from passmuster.traces.sources import Source, find_sources
 
-__all__ = ["BASELINE", "baseline_path", "find_baseline", "read_baseline", "record"]
+__all__ = ["BASELINE", "baseline_for", "baseline_path", "find_baseline", "read_baseline", "record"]
 
 BASELINE = DocumentKind("baseline", SCHEMA, 64 * 1024 * 1024, "save it again with 'passmuster baseline save'")
 """Larger than any baseline that a person could review."""
@@ -39,6 +39,11 @@ def find_baseline(suite: Suite, given: str | None, here: Path) -> Baseline | lis
         raise UsageError(_at_key(suite, f"there is no file or folder '{name}'; {hint}"))
     if not _is_document(path):
         return find_sources([given or path], here, suite.root)
+    return baseline_for(suite, path, name)
+
+
+def baseline_for(suite: Suite, path: str, name: str) -> Baseline:
+    """The baseline in a file, refused where it has no scenario in common with the suite."""
     baseline = read_baseline(path, name)
     if (baseline.scenarios or suite.scenarios) and not any(one.id in baseline.scenarios for one in suite.scenarios):
         raise UsageError(Problem(f"no scenario of this baseline is in the suite {suite.file}", name))
