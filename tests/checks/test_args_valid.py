@@ -240,6 +240,18 @@ def test_a_number_no_double_can_hold_is_told_as_such(text: str, constraint: dict
     assert all(found.message.startswith("Number is beyond what a double can hold") for found in violations)
 
 
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "1" + "0" * 400])
+@pytest.mark.parametrize("word", ["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf"])
+def test_no_such_number_slips_past_a_bound_without_a_type(text: str, word: str) -> None:
+    schema = {"properties": {"x": {word: 30}, "maximum": {"minimum": 5}, "minimum": True}}
+    policy = json.dumps({"tools": {"a": {"schema": schema}}})
+    suite = {"tests": [{"id": "t", "metric": "args_valid", "policy": "policy.json"}]}
+    (found, *_) = judge_one(suite, with_x(text), policy__json=policy).violations
+    assert found.message == f"Number is beyond what a double can hold ({word}: 30)"
+    for text in ('"text"', "null", "true", "[]", "{}"):
+        assert judge_one(suite, with_x(text), policy__json=policy).status == "pass"
+
+
 def test_the_line_is_that_of_the_key_in_a_json_policy_too() -> None:
     policy = """\
 {

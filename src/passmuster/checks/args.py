@@ -21,7 +21,7 @@ from passmuster.suite.globs import glob_matcher, is_literal
 from passmuster.suite.model import CheckContext
 from passmuster.suite.nodes import Mapping
 from passmuster.suite.policy import Anchor, Path, Policy, ToolPolicy, inline_policy
-from passmuster.suite.schemas import compile_schema
+from passmuster.suite.schemas import BOUNDS, compile_schema
 
 __all__ = ["ArgsValid", "keys", "name", "read"]
 
@@ -218,8 +218,10 @@ def _found(arguments: Any, path: list[str | int]) -> Any:
 
 def _anchor(policy: ToolPolicy, path: Path) -> Anchor | None:
     """The anchor of a place in the schema, or of the nearest one around it."""
-    if path and path[-1] in ("maximum", "minimum") and path not in policy.anchors:
-        path = (*path[:-1], "type")  # a bound that every number has
+    if path and path not in policy.anchors and path[-1] in ("maximum", "minimum", "type"):
+        # A bound that every number has, or a type that everything with a bound has.
+        beside = ((*path[:-1], word) for word in ("type", *BOUNDS))
+        path = next((one for one in beside if one in policy.anchors), path)
     while path:
         if path in policy.anchors:
             return policy.anchors[path]

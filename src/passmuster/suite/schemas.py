@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import Validator
 
-__all__ = ["FORMATS", "SchemaProblem", "compile_schema"]
+__all__ = ["BOUNDS", "FORMATS", "SchemaProblem", "compile_schema"]
 
 FORMATS = (
     "date",
@@ -35,6 +35,9 @@ FORMATS = (
 
 _BACKTRACKING = 100_000
 _LARGEST = sys.float_info.max
+_TYPES = ("null", "boolean", "number", "string", "array", "object")
+BOUNDS = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf")
+"""Keywords that a number can break."""
 _DATA = frozenset({"enum", "const", "default", "examples"})
 
 _OF_ONE = (
@@ -120,6 +123,8 @@ def _bounded(part: Any) -> Any:
         return part
     copy = {key: value if key in _DATA else _bounded(value) for key, value in part.items()}
     types = part.get("type")
+    if types is None and any(type(part.get(word)) in (int, float) for word in BOUNDS):
+        types = copy["type"] = list(_TYPES)  # any of them, and an infinite number is none
     if types in ("number", "integer") or (isinstance(types, list) and {"number", "integer"} & set(map(str, types))):
         if not {"maximum", "exclusiveMaximum"} & copy.keys():
             copy["maximum"] = _LARGEST
