@@ -79,6 +79,26 @@ def test_an_output_that_is_closed_changes_no_verdict(folder: Path, command: str,
     assert (folder / "report.json").exists() == ("report.json" in command)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.parametrize("end", ["2> /dev/full", "2>&-", "2>&1 | true"])
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("passmuster run --traces none.jsonl", 2),
+        ("passmuster history nowhere", 2),
+        ("passmuster compare 1 nowhere.json", 2),
+        ("passmuster baseline show none.json", 2),
+    ],
+)
+def test_a_mistake_that_cannot_be_told_is_one_still(folder: Path, command: str, code: int, end: str) -> None:
+    assert shell(folder, f"{command} {end}; exit ${{PIPESTATUS[0]}}").returncode == code
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_report_that_nobody_hears_of_is_no_failure_of_the_gate(folder: Path) -> None:
+    assert shell(folder, "passmuster run --traces good.jsonl > /dev/full 2> /dev/full").returncode == 3
+
+
 @pytest.mark.parametrize(("traces", "code"), [("good", 3), ("bad", 1)])
 def test_a_report_that_cannot_be_written_does_not_take_the_verdict_with_it(
     folder: Path, traces: str, code: int

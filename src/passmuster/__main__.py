@@ -24,18 +24,19 @@ def main() -> None:
 
 
 def _leave(code: object) -> None:
-    """End at once where nobody is to be told: to take a short run apart, piece by piece, is a tenth of its time."""
+    """End at once where only we have run: to take a short run apart, piece by piece, is a twentieth of its time."""
     import atexit
     import os
 
-    threads = sys.modules.get("threading")
-    if type(code) is int and not atexit._ncallbacks() and (threads is None or threads.active_count() == 1):
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except (AttributeError, OSError, ValueError):  # closed, or never there: the usual end says what is wrong
-            return
-        os._exit(code)
+    threads, plugins = (sys.modules.get(name) for name in ("threading", "passmuster.checks.custom"))
+    if type(code) is not int or plugins or atexit._ncallbacks() or (threads and threads.active_count() > 1):
+        return
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):  # closed, or never there: the usual end says what is wrong
+        return
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -278,6 +278,75 @@ def test_what_a_plugin_prints_does_not_disturb_the_workers(corpus: Path, tmp_pat
     assert value["metrics"]["loud"] == {"value": 0.1, "n": 900, "ci95": [0.1, 0.1]}
 
 
+ODD = """
+import subprocess, sys
+import passmuster
+
+@passmuster.metric("odd")
+def odd(trace, config):
+    print("said")
+    read = subprocess.run([sys.executable, "-c", "print(len(input()))"], capture_output=True, text=True)
+    return passmuster.MetricResult(stats={"half \\ud83d": 1, "read": len(read.stdout)}, violations=["half \\ud83d"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes a stream in a shell")
+def test_neither_streams_nor_text_depend_on_the_number_of_workers(tmp_path: Path) -> None:
+    """A plugin that prints, whose child reads, and which says what UTF-8 cannot; with standard error closed."""
+    (tmp_path / "odd.py").write_text(ODD)
+    tests = [{"id": "odd", "metric": "odd", "severity": "warn"}]
+    (tmp_path / "passmuster.json").write_text(json.dumps({"suite": "odd", "plugins": ["odd"], "tests": tests}))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"steps": []}) + "\n")
+    told = []
+    for workers in "12":
+        options = f"--no-history --traces '*.jsonl' --workers {workers} --report json=r.json"
+        line = f"{sys.executable} -m passmuster run {options} 2>&- < /dev/null"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        report = json.loads((tmp_path / "r.json").read_bytes())
+        told.append((done.returncode, timeless(report["tests"])))
+    assert told[0][0] == 0
+    assert told[0] == told[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes there")
+def test_a_file_name_that_is_no_text_is_read_by_any_number_of_workers(tmp_path: Path) -> None:
+    (tmp_path / "passmuster.json").write_text(json.dumps(SUITE))
+    folder = os.fsencode(tmp_path / "traces")
+    os.mkdir(folder)
+    for name in (b"a\xff.jsonl", b"b.jsonl"):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(b'{"scenario": "S-1", "steps": [{"type": "tool_call", "tool": "pay"}]}\n')
+    told = [run(tmp_path, "--traces", str(tmp_path / "traces"), "--workers", workers) for workers in "12"]
+    assert told[0][0] == 1
+    assert timeless(told[0][1]) == timeless(told[1][1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_request_to_end_leaves_no_copy_of_standard_input(tmp_path: Path, number: int, workers: str) -> None:
+    (tmp_path / "passmuster.json").write_text(json.dumps(SUITE))
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "passmuster", "run", str(tmp_path), "--traces", "-", "--workers", workers],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+    )
+    assert process.stdin is not None
+    process.stdin.write(b'{"steps": []}\n' * 100_000)
+    process.stdin.flush()
+    deadline = time.monotonic() + 20
+    while not list((tmp_path / "tmp").iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, b"Interrupted.\n")
+    assert not list((tmp_path / "tmp").iterdir())
+
+
 def test_a_policy_that_changes_during_the_run_changes_nothing(tmp_path: Path) -> None:
     """Workers judge by the words that the parent read."""
     (tmp_path / "policy.json").write_text(json.dumps({"tools": {"pay": {"arguments": {"amount": {"max": 5}}}}}))

@@ -12,7 +12,7 @@ from typing import get_args
 import click
 
 from passmuster.cli.inputs import Workers, day_of, sources_of
-from passmuster.cli.printing import complain, print_lines, refuse
+from passmuster.cli.printing import complain, print_lines, refuse, say
 from passmuster.cli.progress import progress_bar
 from passmuster.engine.baselines import baseline_for, baseline_path, read_baseline, record
 from passmuster.engine.loading import load_suite
@@ -117,16 +117,16 @@ def save(
         complain(error)
         sys.exit(2)
     except OutsideError as error:
-        click.echo(f"error: {one_line(str(error.problem))}", err=True)
-        click.echo("No baseline was written: an outside part failed.", err=True)
+        say(f"error: {one_line(str(error.problem))}")
+        say("No baseline was written: an outside part failed.")
         sys.exit(3)
     if report.exit_code:
-        click.echo("note: this run fails the gate; it is recorded as it is", err=True)
+        say("note: this run fails the gate; it is recorded as it is")
     if judge == "off" and loaded.may_ask:
-        click.echo("note: judges were off, so that what only they can say is not recorded", err=True)
+        say("note: judges were off, so that what only they can say is not recorded")
     unjudged = [scenario.id for scenario in report.scenarios if scenario.status in ("error", "skip")]
     if unjudged:
-        click.echo(f"note: not judged, and recorded so: {one_line(', '.join(unjudged))}", err=True)
+        say(f"note: not judged, and recorded so: {one_line(', '.join(unjudged))}")
     scenarios, tests = plural(len(recorded.scenarios), "scenario"), plural(len(recorded.tests), "test")
     print_lines([f"{one_line(path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
 
@@ -214,7 +214,7 @@ def _recorded(suite: Suite, given: str | None) -> tuple[Baseline, str]:
     here, there = {scenario.id for scenario in suite.scenarios}, set(baseline.scenarios)
     if here != there:  # what was reached by other scenarios says little about these
         counts = f"{len(here - there)} are new and {len(there - here)} are gone"
-        click.echo(f"note: {name} was saved with other scenarios ({counts}); save it again to go by these", err=True)
+        say(f"note: {name} was saved with other scenarios ({counts}); save it again to go by these")
     return baseline, name
 
 

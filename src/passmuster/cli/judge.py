@@ -12,7 +12,7 @@ import msgspec
 
 from passmuster.checks.question import Heard, Question
 from passmuster.cli.inputs import day_of, sources_of
-from passmuster.cli.printing import print_document, print_lines, refuse
+from passmuster.cli.printing import print_document, print_lines, refuse, say
 from passmuster.cli.progress import Bar, progress_bar
 from passmuster.engine.auditing import Docket, docket_of
 from passmuster.engine.judging import judge_config, open_judges
@@ -105,7 +105,7 @@ def audit_command(
         refuse(error)
     else:
         if not heard:
-            click.echo(f"error: {one_line(_silence(found))}; nothing was saved", err=True)
+            say(f"error: {one_line(_silence(found))}; nothing was saved")
         sys.exit((0 if found.usable else 1) if heard else 3)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 
-import click
-
+from passmuster.cli.printing import say
 from passmuster.reports import render
 from passmuster.reports.text import one_line
 from passmuster.scoring.report import Report
@@ -27,5 +25,4 @@ def keep_run(report: Report, suite: Suite, written: Sequence[bytes]) -> None:
 
         keep(report, written[0] if written else render("json", report), suite.root)
     except Exception as error:
-        with contextlib.suppress(OSError):
-            click.echo(f"note: this run was not kept in the history: {one_line(str(error))}", err=True)
+        say(f"note: this run was not kept in the history: {one_line(str(error))}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 from importlib import import_module
 from typing import Any, cast
 
@@ -33,18 +35,30 @@ class _Lazy(click.Group):
         return cast("click.Command", import_module(f"passmuster.cli.{cmd_name}").command)
 
     def invoke(self, ctx: click.Context) -> Any:
+        from passmuster.cli.printing import say  # late, as the commands are
+
+        _hear_requests_to_end()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
+            say("Interrupted.")
             ctx.exit(130)
         except OutsideError as error:
-            click.echo(f"error: {error.problem}", err=True)
+            say(f"error: {error.problem}")
             ctx.exit(3)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
+
+
+def _hear_requests_to_end() -> None:
+    """Have them end a run as Ctrl-C does, with its workers and temporary files; one that is ignored stays so."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            with contextlib.suppress(ValueError):  # not in the main thread
+                signal.signal(number, signal.default_int_handler)
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,7 +14,7 @@ from passmuster.problems import InputError, OutsideError, Problem
 from passmuster.reports.encodable import encodable
 from passmuster.reports.text import one_line, plural
 
-__all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refuse"]
+__all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refuse", "say"]
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -44,6 +44,12 @@ def _output() -> TextIO:
     return sys.stdout
 
 
+def say(text: str) -> None:
+    """Tell the person, on standard error. What cannot be told changes no exit code."""
+    with contextlib.suppress(OutsideError), open_pipe(sys.stderr):
+        click.echo(text, err=True)
+
+
 @contextlib.contextmanager
 def open_pipe(stream: TextIO) -> Iterator[None]:
     """What is printed here may be cut short by its reader (`| head -1`), which is none of our business.
@@ -69,9 +75,9 @@ def refuse(error: InputError) -> None:
 def complain(error: InputError) -> None:
     """Tell what is wrong with the input of a run, and that it was not judged."""
     _tell(error.problems)
-    click.echo(f"Nothing was judged: {plural(len(error.problems), 'problem')} in the input.", err=True)
+    say(f"Nothing was judged: {plural(len(error.problems), 'problem')} in the input.")
 
 
 def _tell(problems: Iterable[Problem]) -> None:
     for problem in problems:
-        click.echo(f"error: {one_line(str(problem))}", err=True)
+        say(f"error: {one_line(str(problem))}")

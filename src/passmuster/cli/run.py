@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from passmuster.cli.inputs import Workers, day_of, sources_of
 from passmuster.cli.keeping import keep_run
-from passmuster.cli.printing import complain, open_pipe, print_bytes
+from passmuster.cli.printing import complain, open_pipe, print_bytes, say
 from passmuster.cli.progress import progress_bar
 from passmuster.engine.loading import load_suite
 from passmuster.engine.parts import worker_count
@@ -137,7 +137,7 @@ def command(
                 codes.append(2)
             except OutsideError as error:
                 _tell(error)
-                click.echo("The gate could not be decided: an outside part failed.", err=True)
+                say("The gate could not be decided: an outside part failed.")
                 codes.append(3)
     sys.exit(max(codes, key=_GRAVITY.index))
 
@@ -182,7 +182,7 @@ def _deliver(
                 write_whole(path, data, make_folders=make_folders)
     except OutsideError as error:
         _tell(error)
-        click.echo(f"The verdict is '{report.verdict}', but not every report could be delivered.", err=True)
+        say(f"The verdict is '{report.verdict}', but not every report could be delivered.")
         codes.append(3)
     if history:
         keep_run(safe, suite, [data for path, data in rendered if ("json", path) in destinations])
@@ -196,7 +196,7 @@ def _recorded(suite: Suite, baseline: str | None) -> list[str | Path]:
 
 
 def _tell(error: OutsideError) -> None:
-    click.echo(f"error: {one_line(str(error.problem))}", err=True)
+    say(f"error: {one_line(str(error.problem))}")
 
 
 def _show(report: Report, stream: TextIO | None) -> None:

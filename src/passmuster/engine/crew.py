@@ -12,8 +12,7 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
 from passmuster.checks.golden import Golden
@@ -26,8 +25,6 @@ from passmuster.scoring.verdict import Settings
 from passmuster.suite.model import Suite
 
 __all__ = ["judge_parts"]
-
-_Answer = Callable[[int, FrameType | None], object] | signal.Handlers
 
 
 class _Worker:
@@ -75,12 +72,11 @@ def judge_parts(
 def _crew(setup: Setup, size: int) -> Iterator[list[_Worker]]:
     crew: list[_Worker] = []
     try:
-        with _hearing(signal.SIGINT, signal.SIG_IGN):  # children ignore Ctrl-C; the parent hears it and ends them
+        with _deaf_to_interrupts():
             crew += [_Worker() for _ in range(size)]
-        with _hearing(signal.SIGTERM, signal.default_int_handler):  # else they would outlive their parent for a while
-            for worker in crew:
-                worker.order(setup)
-            yield crew
+        for worker in crew:
+            worker.order(setup)
+        yield crew
     finally:
         for worker in crew:
             worker.process.kill()
@@ -92,17 +88,17 @@ def _crew(setup: Setup, size: int) -> Iterator[list[_Worker]]:
 
 
 @contextlib.contextmanager
-def _hearing(number: signal.Signals, how: _Answer) -> Iterator[None]:
-    """Answer a signal in this way for a while."""
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Children started here ignore Ctrl-C; the parent hears it and ends them."""
     try:
-        before = signal.signal(number, how)
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     except ValueError:  # not in the main thread
         yield
         return
     try:
         yield
     finally:
-        signal.signal(number, before)
+        signal.signal(signal.SIGINT, before)
 
 
 def _conduct(crew: list[_Worker], parts: Sequence[Part], progress: Progress) -> Tally:

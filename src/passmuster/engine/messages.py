@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+import json
+from typing import BinaryIO, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -78,11 +79,15 @@ Answer = Counted | Refused | Tallied
 _encoder = msgspec.json.Encoder()
 _orders: msgspec.json.Decoder[Order] = msgspec.json.Decoder(Order)
 _answers: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
+T = TypeVar("T")
 
 
 def send(pipe: BinaryIO, message: Order | Answer) -> None:
     """Write one message."""
-    data = _encoder.encode(message)
+    try:
+        data = _encoder.encode(message)
+    except UnicodeEncodeError:  # half of a surrogate pair, in the name of a file or in what a plugin says
+        data = json.dumps(msgspec.to_builtins(message, str_keys=True)).encode()
     pipe.write(len(data).to_bytes(8, "big") + data)
     pipe.flush()
 
@@ -96,13 +101,23 @@ def _read(pipe: BinaryIO) -> bytes | None:
     return data if len(data) == size else None
 
 
+def _receive(pipe: BinaryIO, decoder: msgspec.json.Decoder[T]) -> T | None:
+    data = _read(pipe)
+    if data is None:
+        return None
+    try:
+        return decoder.decode(data)
+    except msgspec.DecodeError as error:
+        if isinstance(error, msgspec.ValidationError):
+            raise
+        return msgspec.convert(json.loads(data), type=decoder.type, str_keys=True)
+
+
 def receive_order(pipe: BinaryIO) -> Order | None:
     """The parent's next order; None when the parent is gone."""
-    data = _read(pipe)
-    return None if data is None else _orders.decode(data)
+    return _receive(pipe, _orders)
 
 
 def receive_answer(pipe: BinaryIO) -> Answer | None:
     """A worker's next answer; None when the worker is gone."""
-    data = _read(pipe)
-    return None if data is None else _answers.decode(data)
+    return _receive(pipe, _answers)

@@ -46,11 +46,19 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Keep the channel for answers to ourselves: what a plugin prints goes to standard error."""
-    channel = os.fdopen(os.dup(1), "wb")
+    """Keep the channels to ourselves: what a plugin prints goes to standard error, and it has nothing to read."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed, and the next file to be opened would be taken for it
+            os.open(os.devnull, os.O_RDWR)
+    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
     try:
-        work(sys.stdin.buffer, channel)
+        work(orders, answers)
     except BrokenPipeError:  # the parent is gone, and nobody is left to tell
         os._exit(1)
 
