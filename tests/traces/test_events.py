@@ -92,6 +92,8 @@ BAD: list[tuple[list[Json], int, str]] = [
     ([call("a"), {"type": "tool"}], 2, "Invalid value 'tool' - at `$.type` (a step is one of"),
     ([call("a"), {"tool": "b"}], 2, "missing required field `type`"),
     ([call("a"), {"type": "tool_call", "tool": "b", "parameters": {}}], 2, "has 'parameters' where its 'arguments'"),
+    ([call("a"), call("b", arguments=None, args={"x": 1})], 2, "has 'args' where its 'arguments'"),
+    ([call("a"), header(steps=[call("b", arguments={}), call("c", args={})])], 2, "the call of 'c' has 'args' where"),
     ([call("a", trace_id=1.5)], 1, "`$.trace_id`"),
     ([header(scenario="A"), call("a"), header(scenario="B")], 3, "states 'scenario' of a trace that has it already"),
     ([header(query="A"), call("a"), header(query="B"), call("b")], 3, "states 'query'"),

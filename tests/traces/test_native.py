@@ -100,6 +100,15 @@ def test_looser_ways_to_write_a_field(tmp_path: Path, written: dict[str, Any], f
     assert getattr(one(tmp_path, trace(**written)), field) == expected
 
 
+@pytest.mark.parametrize("loosely", ['"trace_id": 1', '"error": "it broke"', '"answer": ""'])
+def test_a_looser_reading_leaves_as_much_unread(tmp_path: Path, loosely: str) -> None:
+    steps = '{"type": "llm_call", "tokens_in": -1}, {"type": "tool_call", "tool": "t", "arguments": {"n": 1e400}}'
+    source = source_of(write(tmp_path / "t.jsonl", f'{{{loosely}, "steps": [{steps}]}}'.encode()))
+    (found,) = read_source(source, BadLines(source, skip=False), figures=False)
+    assert (len(found.steps), found.model_calls, tools(found)) == (2, [], ["t"])
+    assert "`$.steps[0].tokens_in`" in refusal(tmp_path / "t.jsonl")
+
+
 def test_an_agent_may_be_a_name(tmp_path: Path) -> None:
     found = one(tmp_path, trace(agent="support"))
     assert found.agent in ("support", Agent("support"))
@@ -111,6 +120,8 @@ def test_an_agent_may_be_a_name(tmp_path: Path) -> None:
     [
         ({}, {}),
         ({"arguments": None}, {}),
+        ({"input": None}, {}),
+        ({"arguments": None, "args": None}, {}),
         ({"arguments": {"a": 1}}, {"a": 1}),
         ({"arguments": '{"a": 1}'}, {"a": 1}),
         ({"arguments": "plain words"}, "plain words"),

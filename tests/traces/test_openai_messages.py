@@ -107,7 +107,7 @@ def test_several_conversations_are_several_traces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        {"steps": [], "messages": TALK},
+        {"steps": [], "messages": TALK[:2]},
         {"answer": "It is 4.", "messages": []},
         {"answer": "It is 4.", "messages": ["hello"]},
         {"answer": "It is 4.", "messages": 7},

@@ -15,8 +15,9 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from passmuster.traces.model import AnyStep, Key, LlmCall, Message, Origin, Place, ToolCall, Trace
-from passmuster.traces.native import Fields, LooseStep, RawCall, decode_error, firm, holds, reject_misnamed, to_trace
+from passmuster.traces.model import AnyStep, Key, Message, Origin, Place, ToolCall, Trace, decoded
+from passmuster.traces.native import Fields, LooseStep, RawCall, decode_error, firm, reject_misnamed, to_trace
+from passmuster.traces.overlooked import may_tell, message_may_tell, told, told_by_message, told_by_steps, told_by_trace
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record
 from passmuster.traces.sources import Source
@@ -25,6 +26,8 @@ __all__ = ["NAME", "SPLITTABLE", "read", "sniff"]
 
 NAME = "events"
 SPLITTABLE = False
+
+_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 class _Stamp(Struct, frozen=True):
@@ -48,11 +51,13 @@ class _Gathering:
         self.record = record
         self.steps: list[AnyStep] = []
         self.places: list[Place] = []
+        self.called = False
         self.unheard: BadRecord | None = None
-        """What is said if the calls that a model call told of are nowhere else."""
+        """What is said if the calls that a record told of are nowhere else."""
 
     def add(self, place: Place, event: _Header | LooseStep) -> None:
         if not isinstance(event, _Header):
+            self.called = self.called or isinstance(event, RawCall)
             self.steps.append(firm(event.call() if isinstance(event, RawCall) else event))
             self.places.append(place)
             return
@@ -107,19 +112,40 @@ def sniff(record: dict[str, Raw]) -> bool:
     return "type" in record
 
 
-def _calls_in(event: object, data: bytes | Raw) -> str | None:
-    """Under which name a message or a model call tells of calls in the way of chat messages."""
-    if not isinstance(event, Message | LlmCall):
+def _reject_misnamed(offset: int, event: _Header | LooseStep, data: bytes | Raw) -> None:
+    for step in (event.steps or ()) if isinstance(event, _Header) else (event,):
+        if isinstance(step, RawCall) and bytes(step.arguments) in (b"", b"null"):
+            reject_misnamed(offset, data, single=step is event)
+            return
+
+
+def _reject_told_by_messages(offset: int, event: _Header | LooseStep, data: bytes | Raw) -> None:
+    """Refuse a message that has calls itself, whatever else the trace has."""
+    if not isinstance(event, Message | _Header) or not message_may_tell(data):
+        return
+    if isinstance(event, Message) and (name := told_by_message(decoded(Raw(data)))):
+        raise BadRecord(
+            offset,
+            f"a message cannot hold '{name}': give each call as an event of type tool_call, or drop 'type' "
+            "from every record to have the file read as chat messages",
+        )
+    if isinstance(event, _Header) and (problem := told_by_steps(decoded(Raw(data)))):
+        raise BadRecord(offset, problem)
+
+
+def _unheard(offset: int, event: _Header | LooseStep, data: bytes | Raw) -> BadRecord | None:
+    """What is said of a record that tells of calls, should its trace have none."""
+    if not may_tell(data):
         return None
-    record = msgspec.json.decode(data, type=dict[str, Raw])
-    return next((name for name in ("tool_calls", "function_call") if holds(record, name)), None)
-
-
-def _overlooked(offset: int, what: str, name: str) -> BadRecord:
+    if isinstance(event, _Header):
+        problem = told_by_trace(decoded(Raw(data)))
+        return BadRecord(offset, problem) if problem else None
+    name = told(decoded(Raw(data)))
+    if name is None:
+        return None
     return BadRecord(
         offset,
-        f"{what} cannot hold '{name}': give each call as an event of type tool_call, or drop 'type' "
-        "from every record to have the file read as chat messages",
+        f"an event of a trace without tool calls cannot hold '{name}': give each call as an event of type tool_call",
     )
 
 
@@ -133,12 +159,9 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
         try:
             stamp = stamps.decode(data)
             event = events.decode(data)
-            if isinstance(event, RawCall) and not event.arguments:
-                reject_misnamed(offset, data, single=True)
-            unheard = _calls_in(event, data)
-            if unheard and isinstance(event, Message):
-                raise _overlooked(offset, "a message", unheard)
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            _reject_misnamed(offset, event, data)
+            _reject_told_by_messages(offset, event, data)
+        except _UNREADABLE as error:
             on_bad(decode_error(offset, error, data))
             continue
         except BadRecord as problem:
@@ -149,10 +172,12 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
         trace = traces.get(current)
         if trace is None:
             trace = traces[current] = _Gathering(record, current)
-        if unheard and trace.unheard is None:
-            trace.unheard = _overlooked(offset, "the model calls of a trace without tool calls", unheard)
         try:
             trace.add(Place(offset, record.line), event)
+            if not trace.called and trace.unheard is None:
+                trace.unheard = _unheard(offset, event, data)
+        except _UNREADABLE as error:
+            on_bad(decode_error(offset, error, data))
         except BadRecord as problem:
             on_bad(problem)
     for trace in traces.values():

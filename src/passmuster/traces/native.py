@@ -33,6 +33,7 @@ from passmuster.traces.model import (
     Trace,
     decoded,
 )
+from passmuster.traces.overlooked import may_tell, message_may_tell, told_by_steps, told_by_trace
 from passmuster.traces.pairing import pair_results
 from passmuster.traces.records import BadRecord, OnBad, Record, explain
 from passmuster.traces.sources import Source
@@ -46,7 +47,6 @@ __all__ = [
     "decode_error",
     "decoder",
     "firm",
-    "holds",
     "read",
     "reject_misnamed",
     "sniff",
@@ -86,18 +86,18 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad, *, figures: b
     for record in records:
         try:
             # not kept here while the next one is decoded
-            yield _trace(decode, record.data, Origin(name, path, record.offset, record.part, record.line))
+            yield _trace(decode, record.data, Origin(name, path, record.offset, record.part, record.line), figures)
         except BadRecord as problem:
             on_bad(problem)
         except _UNREADABLE as error:
             on_bad(decode_error(record.offset, error, record.data))
 
 
-def _trace(decode: _Decode, data: bytes | Raw, origin: Origin) -> Trace:
+def _trace(decode: _Decode, data: bytes | Raw, origin: Origin, figures: bool) -> Trace:
     try:
         trace = decode(data)
     except msgspec.ValidationError:
-        trace = _read_loosely(data)
+        trace = _read_loosely(data, figures)
     calls: list[ToolCall] = []
     plain, spoken = True, False
     for step in trace.steps:
@@ -110,13 +110,15 @@ def _trace(decode: _Decode, data: bytes | Raw, origin: Origin) -> Trace:
             plain = False
         elif kind is Message:
             spoken = True
-    if spoken or not calls:
-        _reject_overlooked(origin.offset, bytes(data), bool(calls))
     if plain and (trace.steps or trace.answer is not None):
         force_setattr(trace, "origin", origin)
         trace.__dict__["tool_calls"] = calls
-        return trace
-    return _settled(trace, origin, data)
+    else:
+        trace = _settled(trace, origin, data)
+        calls = trace.tool_calls  # a result without a call is one
+    if spoken or not calls:
+        _reject_overlooked(origin.offset, data, bool(calls))
+    return trace
 
 
 def _settled(trace: Trace, origin: Origin, data: bytes | Raw) -> Trace:
@@ -193,7 +195,8 @@ class RawCall(Struct, tag_field="type", tag="tool_call"):
         )
 
 
-LooseStep = LlmCall | RawCall | ToolResult | Handoff | Message
+_LooseOther = RawCall | ToolResult | Handoff | Message
+LooseStep = LlmCall | _LooseOther
 
 
 class Fields(Struct):
@@ -215,13 +218,17 @@ class Fields(Struct):
     error: str | _FaultFields | None = None
 
 
+class _FieldsWithoutFigures(Fields):
+    steps: list[_UnreadModelCall | _LooseOther] | None = None  # type: ignore[assignment]
+
+
 @cache
-def _lenient() -> msgspec.json.Decoder[Fields]:
-    return msgspec.json.Decoder(Fields)
+def _lenient(figures: bool) -> msgspec.json.Decoder[Fields]:
+    return msgspec.json.Decoder(Fields if figures else _FieldsWithoutFigures)
 
 
-def _read_loosely(data: bytes | Raw) -> Trace:
-    fields = _lenient().decode(data)
+def _read_loosely(data: bytes | Raw, figures: bool) -> Trace:
+    fields = _lenient(figures).decode(data)
     return to_trace(fields, [step.call() if isinstance(step, RawCall) else step for step in fields.steps or ()])
 
 
@@ -261,35 +268,17 @@ def _text(value: str | float | None) -> str | None:
     return None if value is None else str(value)
 
 
-_CALLS = ("tool_calls", "function_call")
-_STEPS = ("calls", "actions", "events", "trajectory", "intermediate_steps", "spans")
-_ELSEWHERE = re.compile(rb'"(?:%s)"' % "|".join(_CALLS + _STEPS).encode())
-_OF_A_TOOL = re.compile(rb'"(?:tool|tool_name|tool_call|function)"')
-
-
-def _reject_overlooked(offset: int, data: bytes, has_calls: bool) -> None:
+def _reject_overlooked(offset: int, data: bytes | Raw, has_calls: bool) -> None:
     """Refuse calls that stand where nobody looks: in a message, or somewhere else in a trace that has none as steps.
 
     A model call that repeats what the steps tell is nobody's mistake.
     """
-    if not _ELSEWHERE.search(data):
+    if not (message_may_tell(data) if has_calls else may_tell(data)):
         return
-    record = msgspec.json.decode(data, type=dict[str, Raw])
-    if not has_calls:
-        for name in _CALLS + _STEPS:
-            if holds(record, name) and (name in _CALLS or _OF_A_TOOL.search(bytes(record[name]))):
-                raise BadRecord(offset, f"holds '{name}' and no call in its 'steps': give each as a step of its own")
-    steps = record.get("steps", b"null")
-    for number, step in enumerate(msgspec.json.decode(steps, type=list[dict[str, Raw]] | None) or ()):
-        if bytes(step["type"]) == b'"message"' or not has_calls:
-            for name in _CALLS:
-                if holds(step, name):
-                    raise BadRecord(offset, f"step {number + 1} holds '{name}': give each call as a step of its own")
-
-
-def holds(record: dict[str, Raw], name: str) -> bool:
-    """Whether a record has something under this name."""
-    return bytes(record.get(name, b"null")) not in (b"null", b"[]", b"{}")
+    record = decoded(Raw(data))
+    problem = told_by_steps(record) or (None if has_calls else told_by_trace(record))
+    if problem:
+        raise BadRecord(offset, problem)
 
 
 _STEP = r"`\$\.(steps|messages|traj)\[(\d+)\](`)?"
@@ -334,7 +323,7 @@ def reject_misnamed(offset: int, data: bytes | Raw, single: bool = False) -> Non
         calls = msgspec.json.decode(record["steps"], type=list[dict[str, Raw]])
     for call in calls:
         if bytes(call.get("type", b"")) == b'"tool_call"' and bytes(call.get("arguments", b"null")) == b"null":
-            wrong = next((name for name in _MISNAMED if name in call), None)
+            wrong = next((name for name in _MISNAMED if bytes(call.get(name, b"null")) != b"null"), None)
             if wrong:
                 tool = msgspec.json.decode(call["tool"])
                 raise BadRecord(
