@@ -135,7 +135,7 @@ def measure(short: bool, megabytes: float) -> Iterator[Line]:
             yield two_workers(folder, megabytes, 5)
         yield memory(folder, 200 if short else megabytes)
         yield linearity(folder, 5 if short else 15)
-        yield from cold_start(25 if short else 40)
+        yield from cold_start(40 if short else 80)
 
 
 def main() -> None:
