@@ -19,15 +19,13 @@ from passmuster.traces.model import AnyStep, Key, Message, Origin, Place, ToolCa
 from passmuster.traces.native import Fields, LooseStep, RawCall, decode_error, firm, reject_misnamed, to_trace
 from passmuster.traces.overlooked import may_tell, message_may_tell, told, told_by_message, told_by_steps, told_by_trace
 from passmuster.traces.pairing import pair_results
-from passmuster.traces.records import BadRecord, OnBad, Record
+from passmuster.traces.records import UNREADABLE, BadRecord, OnBad, Record
 from passmuster.traces.sources import Source
 
 __all__ = ["NAME", "SPLITTABLE", "read", "sniff"]
 
 NAME = "events"
 SPLITTABLE = False
-
-_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 class _Stamp(Struct, frozen=True):
@@ -161,7 +159,7 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
             event = events.decode(data)
             _reject_misnamed(offset, event, data)
             _reject_told_by_messages(offset, event, data)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             on_bad(decode_error(offset, error, data))
             continue
         except BadRecord as problem:
@@ -176,7 +174,7 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[T
             trace.add(Place(offset, record.line), event)
             if not trace.called and trace.unheard is None:
                 trace.unheard = _unheard(offset, event, data)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             on_bad(decode_error(offset, error, data))
         except BadRecord as problem:
             on_bad(problem)

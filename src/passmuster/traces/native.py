@@ -35,7 +35,7 @@ from passmuster.traces.model import (
 )
 from passmuster.traces.overlooked import may_tell, message_may_tell, told_by_steps, told_by_trace
 from passmuster.traces.pairing import pair_results
-from passmuster.traces.records import BadRecord, OnBad, Record, explain
+from passmuster.traces.records import UNREADABLE, BadRecord, OnBad, Record, explain
 from passmuster.traces.sources import Source
 
 __all__ = [
@@ -57,7 +57,6 @@ NAME = "native"
 SPLITTABLE = True
 
 _Decode = Callable[[bytes | Raw], Trace]
-_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 def sniff(record: dict[str, Raw]) -> bool:
@@ -89,7 +88,7 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad, *, figures: b
             yield _trace(decode, record.data, Origin(name, path, record.offset, record.part, record.line), figures)
         except BadRecord as problem:
             on_bad(problem)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             on_bad(decode_error(record.offset, error, record.data))
 
 

@@ -24,12 +24,10 @@ from passmuster.traces.locate import step_offsets
 from passmuster.traces.model import AnyStep, Key, LlmCall, Message, Origin, Place, ToolCall, ToolResult, Trace, decoded
 from passmuster.traces.native import decode_error, firm
 from passmuster.traces.pairing import pair_results
-from passmuster.traces.records import BadRecord, OnBad, Record
+from passmuster.traces.records import UNREADABLE, BadRecord, OnBad, Record
 from passmuster.traces.sources import Source
 
 __all__ = ["CONVERSATIONS", "MESSAGES"]
-
-_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 class _Function(Struct):
@@ -119,7 +117,7 @@ class _Conversations:
                         raise BadRecord(record.offset + place, f"{problem} - at `$.{key}[{index}]`")
             except BadRecord as bad:
                 on_bad(bad)
-            except _UNREADABLE as error:
+            except UNREADABLE as error:
                 on_bad(_explained(record, error))
             else:
                 places = [Place(record.offset, record.line, index) for index in range(len(said))]
@@ -146,7 +144,7 @@ class _Messages:
             first = first or record
             try:
                 message = decoder.decode(record.data)
-            except _UNREADABLE as error:
+            except UNREADABLE as error:
                 on_bad(_explained(record, error))
                 continue
             if problem := _unreadable(message):
@@ -245,7 +243,7 @@ def _result(content: Any) -> Raw:
         try:
             raw = msgspec.json.decode(text, type=Raw)
             decoded(raw)
-        except _UNREADABLE:
+        except UNREADABLE:
             pass
         else:
             return raw.copy()

@@ -20,7 +20,17 @@ from passmuster.traces import events, native
 from passmuster.traces.locate import line_of_byte
 from passmuster.traces.model import Trace
 from passmuster.traces.openai_messages import CONVERSATIONS, MESSAGES
-from passmuster.traces.records import BadRecord, OnBad, OnEnd, Record, Span, explain, is_document, read_records
+from passmuster.traces.records import (
+    UNREADABLE,
+    BadRecord,
+    OnBad,
+    OnEnd,
+    Record,
+    Span,
+    explain,
+    is_document,
+    read_records,
+)
 from passmuster.traces.sources import Source, find_sources
 
 __all__ = ["FORMATS", "BadLines", "Format", "is_splittable", "read_source", "read_traces"]
@@ -102,7 +112,7 @@ def detect(source: Source, document: bool) -> Format | None:
 
     for record in read_records(source, note, document=document):
         empty = False
-        with contextlib.suppress(msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        with contextlib.suppress(*UNREADABLE):
             value = msgspec.json.decode(record.data, type=dict[str, Raw])
             for form in FORMATS:
                 if form.sniff(value):
@@ -117,7 +127,7 @@ def _refuse(records: Iterator[Record], on_bad: OnBad) -> Iterator[Trace]:
     for record in records:
         try:
             on_bad(BadRecord(record.offset, _unknown(msgspec.json.decode(record.data))))
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             on_bad(explain(record.offset, error, record.data))
     yield from ()
 

@@ -18,8 +18,21 @@ from msgspec import Raw, Struct
 from passmuster.problems import Problem, TraceError
 from passmuster.traces.sources import Source
 
-__all__ = ["BadRecord", "OnBad", "OnEnd", "Record", "Span", "explain", "is_document", "read_records", "unreadable"]
+__all__ = [
+    "UNREADABLE",
+    "BadRecord",
+    "OnBad",
+    "OnEnd",
+    "Record",
+    "Span",
+    "explain",
+    "is_document",
+    "read_records",
+    "unreadable",
+]
 
+UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+"""What decoding a record may raise; `explain` puts it into words."""
 _BOM = b"\xef\xbb\xbf"
 _PIECE = 1 << 18
 """Bytes of a line that are read before its length is known."""
@@ -167,7 +180,7 @@ def _document(file: BufferedReader, on_bad: OnBad) -> Iterator[Record]:
         return
     try:
         elements: list[Raw] = msgspec.json.decode(data[start:], type=list[Raw])
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         on_bad(explain(start, error, data))
         return
     place = start + 1
