@@ -40,4 +40,8 @@ def _leave(code: object) -> None:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:  # `python -m` puts the current folder first, where anybody's `msgspec.py` may lie
+        folder = sys.path.pop(0)
+        if __file__.startswith(folder):
+            sys.path.append(folder)
     main()

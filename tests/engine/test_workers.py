@@ -418,10 +418,9 @@ def test_a_worker_whose_parent_is_gone_ends_without_a_word(corpus: Path) -> None
         plugins=True,
         settings=SETTINGS,
         golden={},
-        search_path=sys.path,
     )
     worker = subprocess.Popen(
-        [sys.executable, "-m", "passmuster.engine.worker"],
+        [sys.executable, "-c", "from passmuster.engine.worker import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -436,3 +435,24 @@ def test_a_worker_whose_parent_is_gone_ends_without_a_word(corpus: Path) -> None
     assert worker.wait(60) == 1
     assert worker.stderr.read() == b""
     worker.stderr.close()
+
+
+PROBE = "import sys; from passmuster.engine import worker; print(*{name.partition('.')[0] for name in sys.modules})"
+
+
+def test_workers_import_nothing_from_the_current_folder(corpus: Path, tmp_path: Path) -> None:
+    """A hostile module for every name that a worker imports, and for some that are imported only where installed."""
+    loaded = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True).stdout.split()
+    names = {*loaded, "sitecustomize", "usercustomize", "regex", "rich", "openai", "anthropic", "difflib", "traceback"}
+    hostile = f"open({str(tmp_path / 'EXECUTED')!r}, 'a').write(__name__)"
+    for name in names - {"__main__", "passmuster"}:
+        (tmp_path / f"{name}.py").write_text(hostile)
+    (tmp_path / "passmuster").mkdir()
+    (tmp_path / "passmuster" / "__init__.py").write_text(hostile)
+    script = Path(sys.executable).with_name("passmuster")
+    files = ["--traces", str(corpus / "a.jsonl"), "--traces", str(corpus / "b.jsonl")]
+    options = ["run", str(corpus), "--root", str(corpus), "--no-history", "--quiet", "--no-plugins", *files]
+    for workers in ("1", "2"):
+        done = subprocess.run([script, *options, "--workers", workers], cwd=tmp_path, capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert not (tmp_path / "EXECUTED").exists()

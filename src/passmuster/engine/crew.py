@@ -8,6 +8,7 @@ message does not depend on who was faster.
 from __future__ import annotations
 
 import contextlib
+import os
 import selectors
 import signal
 import subprocess
@@ -27,12 +28,26 @@ from passmuster.suite.model import Suite
 __all__ = ["judge_parts"]
 
 
+_START = "import sys; sys.path[:] = sys.argv[1:]; from passmuster.engine.worker import main; main()"
+
+
+def _search_path() -> list[str]:
+    """Where a worker imports from: never the current folder, where anybody's `msgspec.py` may lie.
+
+    If this package itself was found in the current folder, the folder comes last, behind all that is installed.
+    """
+    here = os.getcwd()
+    home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    kept = [entry for entry in sys.path if entry and os.path.realpath(entry) != os.path.realpath(here)]
+    return kept if home in kept else [*kept, home]
+
+
 class _Worker:
     """One process and the part it is at."""
 
-    def __init__(self) -> None:
+    def __init__(self, search_path: list[str]) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "passmuster.engine.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-P", "-c", _START, *search_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self.orders = cast("BinaryIO", self.process.stdin)
         self.answers = cast("BinaryIO", self.process.stdout)
@@ -62,7 +77,6 @@ def judge_parts(
         plugins=plugins,
         settings=settings,
         golden=golden,
-        search_path=sys.path,
     )
     with _crew(setup, min(workers, len(parts))) as crew:
         return _conduct(crew, parts, progress)
@@ -73,7 +87,8 @@ def _crew(setup: Setup, size: int) -> Iterator[list[_Worker]]:
     crew: list[_Worker] = []
     try:
         with _deaf_to_interrupts():
-            crew += [_Worker() for _ in range(size)]
+            path = _search_path()
+            crew += [_Worker(path) for _ in range(size)]
         for worker in crew:
             worker.order(setup)
         yield crew

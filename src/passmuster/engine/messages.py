@@ -39,7 +39,6 @@ class Setup(Struct, frozen=True, tag=True):
     plugins: bool
     settings: Settings
     golden: dict[str, Golden]
-    search_path: list[str]
 
 
 class Judge(Struct, frozen=True, tag=True):

@@ -1,12 +1,11 @@
 """A worker process: compiles the suite once, judges the parts it is given, hands over one tally.
 
-Started as `python -m passmuster.engine.worker`; orders come on standard input, answers go to standard output.
+Orders come on standard input, answers go to standard output.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import BinaryIO
 
 from passmuster.engine.loading import load_suite
@@ -15,7 +14,7 @@ from passmuster.engine.plan import compile_suite, select
 from passmuster.engine.run import count_part, hearing
 from passmuster.problems import InputError, SuiteError
 
-__all__ = ["work"]
+__all__ = ["main", "work"]
 
 
 def work(orders: BinaryIO, answers: BinaryIO) -> None:
@@ -23,7 +22,6 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     setup = receive_order(orders)
     if not isinstance(setup, Setup):
         return
-    sys.path[:] = setup.search_path
     settings = setup.settings
     suite = load_suite(setup.suite, root=setup.root, plugins=setup.plugins, documents=setup.documents)
     plan = compile_suite(
@@ -61,7 +59,3 @@ def main() -> None:
         work(orders, answers)
     except BrokenPipeError:  # the parent is gone, and nobody is left to tell
         os._exit(1)
-
-
-if __name__ == "__main__":
-    main()
