@@ -17,11 +17,11 @@ from pathlib import Path
 from bench.corpus import write_corpus, write_suite
 from bench.timing import best_of, peak_memory, together
 
-from passmuster.engine.loading import load_suite
-from passmuster.engine.run import judge
-from passmuster.scoring.verdict import Settings
-from passmuster.traces import native
-from passmuster.traces.sources import Source
+from passmuster.engine._load_suite import load_suite
+from passmuster.engine._run import judge
+from passmuster.scoring._verdict import Settings
+from passmuster.traces import _native as native
+from passmuster.traces._sources import Source
 
 HERE = Path(__file__).parent
 COMMAND = str(Path(sys.executable).with_name("passmuster"))

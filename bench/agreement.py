@@ -18,9 +18,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from passmuster.engine.loading import load_suite
-from passmuster.engine.plan import compile_suite
-from passmuster.traces.reading import read_traces
+from passmuster.engine._load_suite import load_suite
+from passmuster.engine._plan import compile_suite
+from passmuster.traces._reading import read_traces
 
 __all__ = ["Judged", "agreement", "judge", "suite_of"]
 

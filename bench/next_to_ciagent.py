@@ -17,11 +17,11 @@ from pathlib import Path
 from bench.layered import BROKEN, CHECKS, TRACES, write_suite, write_traces
 from bench.timing import timed
 
-from passmuster.engine.loading import load_suite
-from passmuster.engine.memory import rare_collections
-from passmuster.engine.plan import compile_suite
-from passmuster.traces.reading import BadLines, read_source
-from passmuster.traces.sources import Source
+from passmuster.engine._load_suite import load_suite
+from passmuster.engine._memory import rare_collections
+from passmuster.engine._plan import compile_suite
+from passmuster.traces._reading import BadLines, read_source
+from passmuster.traces._sources import Source
 
 BAR = 2.5
 ROUNDS = 40

@@ -11,12 +11,12 @@ from time import perf_counter
 
 from bench.comparison import ARGUMENTS, CALLS
 
-from passmuster.checks.pairing import Actual, expect, pair
-from passmuster.checks.spec import spec_of
-from passmuster.checks.view import Viewer
-from passmuster.engine.loading import load_suite
-from passmuster.suite.matchers import Equal
-from passmuster.traces.model import ToolCall, Trace
+from passmuster.checks._pairing import Actual, expect, pair
+from passmuster.checks._spec import spec_of
+from passmuster.checks._view import Viewer
+from passmuster.engine._load_suite import load_suite
+from passmuster.suite._matchers import Equal
+from passmuster.traces._model import ToolCall, Trace
 
 BAR = 20.0
 

@@ -18,8 +18,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from passmuster.scoring.intervals import rate_interval
-from passmuster.scoring.resampling import drop_p_value, holm
+from passmuster.scoring._intervals import rate_interval
+from passmuster.scoring._resampling import drop_p_value, holm
 
 __all__ = ["Sizes", "alarms", "coverage", "power"]
 

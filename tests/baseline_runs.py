@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passmuster.engine.baselines import record
-from passmuster.engine.loading import load_suite
-from passmuster.engine.run import judge
-from passmuster.scoring.baseline import Baseline
-from passmuster.scoring.report import GateLine, Report
-from passmuster.scoring.settings import Settings
-from passmuster.suite.model import Suite
-from passmuster.traces.sources import Source
+from passmuster.engine._baselines import record
+from passmuster.engine._load_suite import load_suite
+from passmuster.engine._run import judge
+from passmuster.scoring._baseline import Baseline
+from passmuster.scoring._report import GateLine, Report
+from passmuster.scoring._settings import Settings
+from passmuster.suite._model import Suite
+from passmuster.traces._sources import Source
 
 DAY = datetime.date(2026, 6, 1)
 PASS, FAIL = "yes", "no"

@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from tests.baseline_runs import BROKEN, DAY, FAIL, PASS, source_of, suite_of, trace, traces_of
 
 import passmuster
-from passmuster.cli.main import command as group
-from passmuster.engine.baselines import BASELINE, record
-from passmuster.engine.loading import load_suite
-from passmuster.engine.ratchet import ratchet
-from passmuster.engine.run import judge
-from passmuster.history.reading import read_history
-from passmuster.scoring.report import Report
-from passmuster.scoring.settings import Settings
-from passmuster.suite.editing import Edited
+from passmuster.cli._main import command as group
+from passmuster.engine._baselines import BASELINE, record
+from passmuster.engine._load_suite import load_suite
+from passmuster.engine._ratchet import ratchet
+from passmuster.engine._run import judge
+from passmuster.history._reading import read_history
+from passmuster.scoring._report import Report
+from passmuster.scoring._settings import Settings
+from passmuster.suite._editing import Edited
 
 SUITE = """\
 suite: shop
@@ -424,8 +424,8 @@ def test_what_was_counted_in_another_way_is_left_alone(saved: Path) -> None:
 def test_a_file_that_would_say_anything_else_is_not_written(
     spoil: Callable[[str], str], told: str, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passmuster.engine.ratchet.edit_bounds", lambda text, is_json, edits: Edited(spoil(text), {}))
-    monkeypatch.setattr("passmuster.engine.ratchet.tightened", lambda *arguments: iter(()))
+    monkeypatch.setattr("passmuster.engine._ratchet.edit_bounds", lambda text, is_json, edits: Edited(spoil(text), {}))
+    monkeypatch.setattr("passmuster.engine._ratchet.tightened", lambda *arguments: iter(()))
     ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
     assert ended.code == 2
     assert told in ended.stderr

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import passmuster
-from passmuster.cli.main import command as group
+from passmuster.cli._main import command as group
 from passmuster.cli.run import command as run_command
 
 SOURCE = Path(passmuster.__file__).parent.parent
@@ -445,4 +445,4 @@ def test_all_that_is_exported_is_there() -> None:
     for name in passmuster.__all__:
         assert getattr(passmuster, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'evalute'"):
-        passmuster.evalute  # noqa: B018
+        passmuster.evalute  # type: ignore[attr-defined]  # noqa: B018

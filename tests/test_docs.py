@@ -27,20 +27,41 @@ from click.testing import CliRunner
 
 import passmuster
 from passmuster import checks, metrics, reports, traces
-from passmuster.checks import args
+from passmuster.checks import _args as args
+from passmuster.cli._main import command as group
 from passmuster.cli.baseline import command as baseline_command
 from passmuster.cli.compare import command as compare_command
 from passmuster.cli.history import command as history_command
 from passmuster.cli.judge import command as judge_command
-from passmuster.cli.main import command as group
 from passmuster.cli.run import command as run_command
-from passmuster.engine import loading
-from passmuster.suite import arguments, layers, load, matchers, rules, scenarios, waivers
-from passmuster.suite import tests as tests_key
-from passmuster.suite.gate_model import BaselineSpec
-from passmuster.suite.metric_names import METRICS
-from passmuster.suite.schemas import FORMATS
-from passmuster.traces import reading
+from passmuster.engine import _load_suite as loading
+from passmuster.reports import formats as report_formats
+from passmuster.suite import (
+    _arguments as arguments,
+)
+from passmuster.suite import (
+    _layers as layers,
+)
+from passmuster.suite import (
+    _load as load,
+)
+from passmuster.suite import (
+    _matchers as matchers,
+)
+from passmuster.suite import (
+    _rules as rules,
+)
+from passmuster.suite import (
+    _scenarios as scenarios,
+)
+from passmuster.suite import _tests as tests_key
+from passmuster.suite import (
+    _waivers as waivers,
+)
+from passmuster.suite._gate_model import BaselineSpec
+from passmuster.suite._metric_names import METRICS
+from passmuster.suite._schemas import FORMATS
+from passmuster.traces import _reading as reading
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = [
@@ -152,7 +173,7 @@ def assert_loads(sandbox: Sandbox, text: str) -> None:
 @contextlib.contextmanager
 def installed(sandbox: Sandbox) -> Iterator[None]:
     """The modules that CONTRIBUTING.md adds to the rooms, where it says to name them."""
-    rooms = {room.__name__.split(".")[1]: room for room in (checks, traces, reports)}
+    rooms = {room.__name__.rsplit(".", 1)[1]: room for room in (checks, traces, report_formats)}
     with pytest.MonkeyPatch.context() as patch:
         added = {}
         for block in blocks("CONTRIBUTING.md"):
@@ -162,11 +183,11 @@ def installed(sandbox: Sandbox) -> Iterator[None]:
                 folder = str((sandbox.folder / block.title).parent)
                 patch.setattr(rooms[room], "__path__", [*rooms[room].__path__, folder])
                 importlib.invalidate_caches()
-                added[room] = importlib.import_module(f"passmuster.{room}.{name.removesuffix('.py')}")
+                added[room] = importlib.import_module(f"{rooms[room].__name__}.{name.removesuffix('.py')}")
         patch.setattr(loading, "BUILT_IN", (*loading.BUILT_IN, added["checks"]))
         patch.setattr(reading, "FORMATS", (*reading.FORMATS, added["traces"]))
         patch.setattr(reports, "FORMATS", (*reports.FORMATS, "marks"))
-        patch.setitem(reports._MODULES, "marks", added["reports"].__name__.rsplit(".", 1)[1])
+        patch.setitem(reports._MODULES, "marks", added["formats"].__name__.rsplit(".", 1)[1])
         patch.setitem(reports.FILE_NAMES, "marks", "marks.txt")
         try:
             yield

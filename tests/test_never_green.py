@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import passmuster
-from passmuster.cli.main import command
+from passmuster.cli._main import command
 
 SOURCE = Path(passmuster.__file__).parent.parent
 Trace = dict[str, Any]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.known_words import Words
-from passmuster.redaction import VALUE_LIMIT, Redactor
-from passmuster.secret_patterns import is_secret_name
+from passmuster.redaction._known_words import Words
+from passmuster.redaction._redactor import VALUE_LIMIT, Redactor
+from passmuster.redaction._secret_patterns import is_secret_name
 
 JWT = ".".join(["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0In0", "c2lnbmF0dXJl-_x"])
 PEM = "-----BEGIN {0}-----\nMIIEow\nIBAAK\n-----END {0}-----".format("RSA PRIVATE KEY")

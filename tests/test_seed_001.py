@@ -17,7 +17,7 @@ from tests.checks.building import call, judge, trace, write
 
 import passmuster
 from passmuster.cli.run import command as run_command
-from passmuster.scoring.report import GateLine, Report
+from passmuster.scoring._report import GateLine, Report
 
 Stated = dict[str, Any]
 OK: Stated = {"correctness": {"expected_in_answer": "ok"}}

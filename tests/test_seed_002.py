@@ -22,7 +22,7 @@ from passmuster.metrics import (
     tool_precision,
     tool_recall,
 )
-from passmuster.scoring.report import Report, ScenarioReport
+from passmuster.scoring._report import Report, ScenarioReport
 
 Layer = Mapping[str, Any]
 NO_ANSWER: Any = None

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import passmuster
-from passmuster.cli.main import command
+from passmuster.cli._main import command
 
 
 class Project:

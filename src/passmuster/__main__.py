@@ -13,7 +13,7 @@ def main() -> None:
         return
     gc.set_threshold(100_000, 20, 50)  # what is made at the start stays; looking for garbage in it takes a tenth
     try:
-        from passmuster.cli.main import command
+        from passmuster.cli import command
 
         command(prog_name="passmuster")
     except KeyboardInterrupt:  # before the command itself listens for it
@@ -28,7 +28,7 @@ def _leave(code: object) -> None:
     import atexit
     import os
 
-    threads, plugins = (sys.modules.get(name) for name in ("threading", "passmuster.checks.custom"))
+    threads, plugins = (sys.modules.get(name) for name in ("threading", "passmuster.checks._custom"))
     if type(code) is not int or plugins or atexit._ncallbacks() or (threads and threads.active_count() > 1):
         return
     try:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import passmuster
-from passmuster.engine.run import judge as judge_sources
-from passmuster.scoring.report import Report, TestReport
-from passmuster.scoring.verdict import Settings
-from passmuster.traces.sources import find_sources
+from passmuster.engine._run import judge as judge_sources
+from passmuster.scoring._report import Report, TestReport
+from passmuster.scoring._verdict import Settings
+from passmuster.traces._sources import find_sources
 
 __all__ = ["Step", "call", "calls", "judge", "judge_one", "rules", "trace", "write"]
 

@@ -10,8 +10,8 @@ import pytest
 from tests.checks.building import call, judge, judge_one, trace
 
 import passmuster
-from passmuster.checks.outcome import Violation
-from passmuster.scoring import report as reports
+from passmuster.checks._outcome import Violation
+from passmuster.scoring import _report as reports
 
 BY_POLICY = "tests: [{id: t, metric: args_valid, policy: policy.yaml}]\n"
 BY_JSON = "tests: [{id: t, metric: args_valid, policy: policy.json}]\n"

@@ -9,12 +9,12 @@ import pytest
 from tests.checks.building import call, judge, trace
 
 import passmuster
-from passmuster.checks.behavior import BehaviorCheck
-from passmuster.checks.question import Question
-from passmuster.checks.view import Viewer
-from passmuster.scoring.report import Report, ScenarioReport
-from passmuster.suite.behaviors import Asked, Behavior
-from passmuster.traces.model import ToolCall, Trace
+from passmuster.checks._behavior import BehaviorCheck
+from passmuster.checks._question import Question
+from passmuster.checks._view import Viewer
+from passmuster.scoring._report import Report, ScenarioReport
+from passmuster.suite._behaviors import Asked, Behavior
+from passmuster.traces._model import ToolCall, Trace
 
 NAMED = {"behaviors": {"verified": {"tool_called": "verify"}, "quiet": {"tool_not_called": ["mail", "sms"]}}}
 

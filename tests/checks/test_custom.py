@@ -14,7 +14,7 @@ import pytest
 from tests.checks.building import call, judge, trace, write
 
 import passmuster
-from passmuster.scoring.report import Report
+from passmuster.scoring._report import Report
 
 HEAD = "import passmuster\nfrom passmuster import MetricResult, Violation\n\n@passmuster.metric('mine')\n"
 

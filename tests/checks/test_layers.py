@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from tests.checks.building import Step, call, judge, trace
 
 import passmuster
-from passmuster.cli.main import command
-from passmuster.engine.parts import cut
-from passmuster.engine.plan import compile_suite
-from passmuster.engine.run import count_part, hearing
-from passmuster.engine.run import judge as judge_sources
-from passmuster.redaction import Redactor
-from passmuster.reports.entrance import redact_report
-from passmuster.reports.json_report import write as write_json
-from passmuster.scoring.report import Report
-from passmuster.scoring.tally import merge
-from passmuster.scoring.verdict import Settings, conclude
-from passmuster.suite.model import Scenario
-from passmuster.traces.locate import lines_of
-from passmuster.traces.sources import Source
+from passmuster.cli._main import command
+from passmuster.engine._parts import cut
+from passmuster.engine._plan import compile_suite
+from passmuster.engine._run import count_part, hearing
+from passmuster.engine._run import judge as judge_sources
+from passmuster.redaction._redactor import Redactor
+from passmuster.reports._redact_report import redact_report
+from passmuster.reports.formats.json import write as write_json
+from passmuster.scoring._report import Report
+from passmuster.scoring._tally import merge
+from passmuster.scoring._verdict import Settings, conclude
+from passmuster.suite._model import Scenario
+from passmuster.traces._locate import lines_of
+from passmuster.traces._sources import Source
 
 Statuses = dict[str, dict[str, str]]
 
@@ -370,7 +370,7 @@ LONG = "a" * 40 + "b"
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passmuster.checks.matching.REGEX_SECONDS", 0.05)
+    monkeypatch.setattr("passmuster.checks._matching.REGEX_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.checks.building import call, judge, rules, trace
 
 import passmuster
-from passmuster.checks.matching import MISSING, Fits, compile_matcher
-from passmuster.suite.json_text import read_json
-from passmuster.suite.matchers import read_matcher
-from passmuster.suite.reading import Reader
+from passmuster.checks._matching import MISSING, Fits, compile_matcher
+from passmuster.suite._matchers import read_matcher
+from passmuster.suite._reading import Reader
+from passmuster.suite.text._json import read_json
 
 
 def compiled(written: object) -> Fits:
@@ -152,7 +152,7 @@ LONG = "a" * 40 + "b"
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passmuster.checks.matching.REGEX_SECONDS", 0.05)
+    monkeypatch.setattr("passmuster.checks._matching.REGEX_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.checks.edit_script import describe, in_words
-from passmuster.checks.matching import MISSING
-from passmuster.checks.pairing import (
+from passmuster.checks._edit_script import describe, in_words
+from passmuster.checks._matching import MISSING
+from passmuster.checks._pairing import (
     Actual,
     Difference,
     Expected,
@@ -28,7 +28,7 @@ from passmuster.checks.pairing import (
     expect,
     pair,
 )
-from passmuster.suite import matchers as m
+from passmuster.suite import _matchers as m
 
 MODES: tuple[Mode, ...] = ("any_order", "in_order", "exact")
 EXTRAS: tuple[Extras, ...] = ("allow", "forbid")

@@ -10,8 +10,8 @@ import pytest
 from tests.checks.building import judge, trace, write
 
 import passmuster
-from passmuster.engine.plan import compile_suite, select
-from passmuster.problems import TraceError
+from passmuster._problems import TraceError
+from passmuster.engine._plan import compile_suite, select
 
 SUITE: dict[str, Any] = {
     "scenarios": [

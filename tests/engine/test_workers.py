@@ -17,18 +17,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from passmuster.engine.loading import load_suite
-from passmuster.engine.messages import Judge, Setup, send
-from passmuster.engine.parts import Part, _quota, available_cpus, cut, worker_count
-from passmuster.engine.plan import compile_suite
-from passmuster.engine.run import count_part, hearing, judge
-from passmuster.reports.json_report import write
-from passmuster.scoring.report import Report
-from passmuster.scoring.tally import merge
-from passmuster.scoring.verdict import Settings, conclude
-from passmuster.suite.model import Suite
-from passmuster.traces.locate import lines_of
-from passmuster.traces.sources import Source
+from passmuster.engine._load_suite import load_suite
+from passmuster.engine._messages import Judge, Setup, send
+from passmuster.engine._parts import Part, _quota, available_cpus, cut, worker_count
+from passmuster.engine._plan import compile_suite
+from passmuster.engine._run import count_part, hearing, judge
+from passmuster.reports.formats.json import write
+from passmuster.scoring._report import Report
+from passmuster.scoring._tally import merge
+from passmuster.scoring._verdict import Settings, conclude
+from passmuster.suite._model import Suite
+from passmuster.traces._locate import lines_of
+from passmuster.traces._sources import Source
 
 SETTINGS = Settings(today=datetime.date(2026, 1, 1))
 SUITE = {
@@ -420,7 +420,7 @@ def test_a_worker_whose_parent_is_gone_ends_without_a_word(corpus: Path) -> None
         golden={},
     )
     worker = subprocess.Popen(
-        [sys.executable, "-c", "from passmuster.engine.worker import main; main()"],
+        [sys.executable, "-c", "from passmuster.engine._worker import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -437,7 +437,7 @@ def test_a_worker_whose_parent_is_gone_ends_without_a_word(corpus: Path) -> None
     worker.stderr.close()
 
 
-PROBE = "import sys; from passmuster.engine import worker; print(*{name.partition('.')[0] for name in sys.modules})"
+PROBE = "import sys; from passmuster.engine import _worker; print(*{name.partition('.')[0] for name in sys.modules})"
 
 
 def test_workers_import_nothing_from_the_current_folder(corpus: Path, tmp_path: Path) -> None:

@@ -17,13 +17,13 @@ from click.testing import CliRunner
 from tests.reports import report_factory as made
 
 import passmuster
-from passmuster.cli.main import command as group
-from passmuster.history.reading import History, Run, read_history, report_of
-from passmuster.history.store import history_file, keep
-from passmuster.reports.history_text import course, history_lines
-from passmuster.reports.json_report import write
-from passmuster.scoring.report import Metric
-from passmuster.scoring.report_documents import Figure
+from passmuster.cli._main import command as group
+from passmuster.history._reading import History, Run, read_history, report_of
+from passmuster.history._store import history_file, keep
+from passmuster.reports._history_text import course, history_lines
+from passmuster.reports.formats.json import write
+from passmuster.scoring._report import Metric
+from passmuster.scoring._report_documents import Figure
 
 SOURCE = Path(passmuster.__file__).parent.parent
 SUITE = """
@@ -151,7 +151,7 @@ def test_a_history_that_cannot_be_written_is_one_note_and_changes_nothing(folder
             with contextlib.closing(sqlite3.connect(history_file(folder))) as connection:
                 connection.execute("PRAGMA user_version = 99")
         case "held":
-            before = "import passmuster.history.store as s; s._PATIENCE = 0.1"
+            before = "import passmuster.history._store as s; s._PATIENCE = 0.1"
             connection = held.enter_context(
                 contextlib.closing(sqlite3.connect(history_file(folder), isolation_level=None))
             )

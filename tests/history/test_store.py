@@ -18,12 +18,13 @@ import pytest
 from tests.reports import report_factory as made
 
 import passmuster
-from passmuster.history import schema, store
-from passmuster.history.reading import read_history, report_of
-from passmuster.history.store import HistoryError, history_file, keep
-from passmuster.reports.json_report import write
-from passmuster.scoring.report import Metric, Report
-from passmuster.scoring.report_documents import Figure
+from passmuster.history import _schema as schema
+from passmuster.history import _store as store
+from passmuster.history._reading import read_history, report_of
+from passmuster.history._store import HistoryError, history_file, keep
+from passmuster.reports.formats.json import write
+from passmuster.scoring._report import Metric, Report
+from passmuster.scoring._report_documents import Figure
 
 SOURCE = Path(passmuster.__file__).parent.parent
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -31,8 +32,8 @@ REPOSITORY = Path(__file__).parent.parent.parent
 WRITER = """
 import sys
 from pathlib import Path
-from passmuster.history.store import keep
-from passmuster.reports.json_report import write
+from passmuster.history._store import keep
+from passmuster.reports.formats.json import write
 from tests.reports import report_factory as made
 
 root, number, suite_file = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -338,7 +339,7 @@ def test_where_there_is_no_history_reading_makes_none(tmp_path: Path) -> None:
 READER = """
 import os, sys, urllib.parse
 from pathlib import Path
-from passmuster.history.reading import read_history, report_of
+from passmuster.history._reading import read_history, report_of
 root = Path(sys.argv[1])
 os.setgid(65534)
 os.setuid(65534)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from passmuster.judges.config import JudgeConfig
+from passmuster.judges._config import JudgeConfig
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from passmuster.checks.question import Question
+from passmuster.checks._question import Question
 
 
 def question(answer: str = "Within 30 days.", **more: Any) -> Question:

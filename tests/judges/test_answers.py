@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.judges.answers import Opinion, Unusable, read_object, read_text
+from passmuster.judges._answers import Opinion, Unusable, read_object, read_text
 
 SCORE = Unusable("its `score` was not a whole number from 1 to 5")
 REASON = Unusable("its `reason` was not a text")

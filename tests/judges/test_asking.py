@@ -14,11 +14,11 @@ import pytest
 from tests.judges.loopback import Asked, Behaviour, Refuses, Says, closed_address, loopback, scored
 from tests.judges.questions import question
 
-from passmuster.checks.question import JudgeFailure, Question, Verdict
-from passmuster.judges.asking import ask_all
-from passmuster.judges.cache import CacheError, load
-from passmuster.judges.config import JudgeConfig
-from passmuster.redaction import Redactor
+from passmuster.checks._question import JudgeFailure, Question, Verdict
+from passmuster.judges._asking import ask_all
+from passmuster.judges._cache import CacheError, load
+from passmuster.judges._config import JudgeConfig
+from passmuster.redaction._redactor import Redactor
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 SECRET = "sk-proj-" + "a1B2c3D4" * 4
@@ -337,7 +337,7 @@ def test_a_missing_key_or_sdk_is_named(provider: str, monkeypatch: pytest.Monkey
 
 def test_importing_the_room_imports_no_sdk_and_no_event_loop() -> None:
     code = (
-        "import sys; import passmuster.judges.asking, passmuster.judges.canaries; "
+        "import sys; import passmuster.judges._asking, passmuster.judges._canaries; "
         "print([name for name in ('openai', 'anthropic', 'asyncio', 'httpx2') if name in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}

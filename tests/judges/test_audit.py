@@ -15,10 +15,10 @@ from tests.judges.commands import by_kind, judge_config, kind_of, passmuster_, w
 from tests.judges.loopback import Asked, Behaviour, Loopback, Refuses, Says, closed_address, loopback, scored
 from tests.judges.questions import question
 
-from passmuster.checks.question import Heard, Inquiry, JudgeFailure, Question, Verdict
-from passmuster.cli.main import command
-from passmuster.judges.audit import Audit, Figure, Overruled, Rated, audit
-from passmuster.judges.cache import load
+from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question, Verdict
+from passmuster.cli._main import command
+from passmuster.judges._audit import Audit, Figure, Overruled, Rated, audit
+from passmuster.judges._cache import load
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 NOBODY = "nobody asked"

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.judges.questions import question
 
-from passmuster.checks.question import Example, Question
-from passmuster.judges import prompts
-from passmuster.judges.cache import CacheError, Entry, cache_key, load, save
-from passmuster.judges.config import Member
-from passmuster.judges.locking import locked
+from passmuster.checks._question import Example, Question
+from passmuster.judges import _prompts as prompts
+from passmuster.judges._cache import CacheError, Entry, cache_key, load, save
+from passmuster.judges._config import Member
+from passmuster.judges._locking import locked
 
 ROOT = Path(__file__).parents[2]
 MEMBER = Member(provider="openai", model="m")
@@ -91,7 +91,7 @@ def test_the_words_of_the_prompt_and_their_version_are_in_it(monkeypatch: pytest
     before = key_of(FULL)
     prompt = prompts.prompt_for(FULL)
     assert cache_key(FULL, prompts.Prompt(prompt.system + " ", prompt.user), MEMBER) != before
-    monkeypatch.setattr("passmuster.judges.cache.PROMPT_VERSION", prompts.PROMPT_VERSION + 1)
+    monkeypatch.setattr("passmuster.judges._cache.PROMPT_VERSION", prompts.PROMPT_VERSION + 1)
     assert key_of(FULL) != before
 
 
@@ -218,7 +218,7 @@ def test_a_file_of_other_bytes_is_refused(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from passmuster.judges.cache import Entry, save
+from passmuster.judges._cache import Entry, save
 path, first = Path(sys.argv[1]), int(sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
@@ -229,7 +229,7 @@ for number in range(first, first + 25):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from passmuster.judges.locking import locked
+from passmuster.judges._locking import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -12,12 +12,13 @@ import pytest
 from tests.judges.commands import Ran, by_kind, judge_config, passmuster_, run, write
 from tests.judges.loopback import Asked, Behaviour, Loopback, Says, closed_address, loopback, scored
 
-from passmuster.judges import calibration, prompts
-from passmuster.judges.audit import Audit, Confusion, Figure
-from passmuster.judges.calibration import calibration_of, calibration_path, why_invalid
-from passmuster.judges.config import JudgeConfig
-from passmuster.redaction import Redactor
-from passmuster.reports.json_report import encoded
+from passmuster.judges import _calibration as calibration
+from passmuster.judges import _prompts as prompts
+from passmuster.judges._audit import Audit, Confusion, Figure
+from passmuster.judges._calibration import calibration_of, calibration_path, why_invalid
+from passmuster.judges._config import JudgeConfig
+from passmuster.redaction._redactor import Redactor
+from passmuster.reports.formats.json import encoded
 
 DAY = datetime.date(2026, 1, 1)
 BASE: dict[str, Any] = {"provider": "openai", "model": "m", "base_url": "http://x/v1"}

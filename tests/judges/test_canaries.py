@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import pytest
 from tests.judges.loopback import Asked, Behaviour, loopback, scored
 
-from passmuster.checks.question import JudgeFailure, Question, Verdict
-from passmuster.judges.asking import ask_all
-from passmuster.judges.canaries import CANARIES, FAMILIES, Canary, sway, wilson
-from passmuster.redaction import Redactor
+from passmuster.checks._question import JudgeFailure, Question, Verdict
+from passmuster.judges._asking import ask_all
+from passmuster.judges._canaries import CANARIES, FAMILIES, Canary, sway, wilson
+from passmuster.redaction._redactor import Redactor
 
 WEAKNESS = {
     "direct_instruction": 0.5,

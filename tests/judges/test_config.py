@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from passmuster.judges.config import JudgeConfig
+from passmuster.judges._config import JudgeConfig
 
 BASE = {"provider": "openai", "model": "m"}
 PRICED = {"input_usd_per_million": 1, "output_usd_per_million": 2}

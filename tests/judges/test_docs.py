@@ -13,13 +13,14 @@ import yaml
 
 from passmuster.cli.judge import audit_command
 from passmuster.cli.run import command as run_command
-from passmuster.engine.loading import load_suite
-from passmuster.judges import audit, labels
-from passmuster.judges.cache import Entry
-from passmuster.judges.canaries import CANARIES, FAMILIES
-from passmuster.judges.config import JudgeConfig
+from passmuster.engine._load_suite import load_suite
+from passmuster.judges import _audit as audit
+from passmuster.judges import _labels as labels
+from passmuster.judges._cache import Entry
+from passmuster.judges._canaries import CANARIES, FAMILIES
+from passmuster.judges._config import JudgeConfig
 from passmuster.metrics import judge_threshold
-from passmuster.suite import rubrics
+from passmuster.suite import _rubrics as rubrics
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text("utf-8")
 

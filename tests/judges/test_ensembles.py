@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.judges.loopback import Asked, Behaviour, Refuses, loopback, scored
 from tests.judges.questions import question
 
-from passmuster.checks.question import JudgeFailure, Verdict
-from passmuster.judges.asking import _Ask, _verdict, _Vote, ask_all
-from passmuster.judges.cache import load
-from passmuster.judges.config import Member
-from passmuster.judges.prompts import Prompt
+from passmuster.checks._question import JudgeFailure, Verdict
+from passmuster.judges._asking import _Ask, _verdict, _Vote, ask_all
+from passmuster.judges._cache import load
+from passmuster.judges._config import Member
+from passmuster.judges._prompts import Prompt
 
 
 def by_model(asked: Asked) -> Behaviour:

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from tests.judges.questions import question
 
-from passmuster.checks.evidence import evidence
-from passmuster.checks.question import Question
-from passmuster.judges.cache import cache_key
-from passmuster.judges.config import Member
-from passmuster.judges.hiding import hidden
-from passmuster.judges.prompts import prompt_for
-from passmuster.redaction import Redactor
-from passmuster.traces.model import ToolCall, Trace
+from passmuster.checks._evidence import evidence
+from passmuster.checks._question import Question
+from passmuster.judges._cache import cache_key
+from passmuster.judges._config import Member
+from passmuster.judges._prompts import prompt_for
+from passmuster.judges._redact_quotes import hidden
+from passmuster.redaction._redactor import Redactor
+from passmuster.traces._model import ToolCall, Trace
 
 WORD = "hunter2xyz"
 

@@ -22,9 +22,9 @@ from tests.judges.loopback import (
 )
 from tests.judges.questions import question
 
-from passmuster.checks.question import JudgeFailure, Verdict
-from passmuster.judges.asking import ask_all
-from passmuster.judges.config import JudgeConfig
+from passmuster.checks._question import JudgeFailure, Verdict
+from passmuster.judges._asking import ask_all
+from passmuster.judges._config import JudgeConfig
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 

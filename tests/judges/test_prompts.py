@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.judges.questions import question
 
-from passmuster.checks.question import Example
-from passmuster.judges.prompts import prompt_for
+from passmuster.checks._question import Example
+from passmuster.judges._prompts import prompt_for
 
 
 def test_trusted_words_stand_outside_and_untrusted_ones_inside() -> None:

@@ -8,11 +8,11 @@ import pytest
 from tests.judges.loopback import Behaviour, CutsOff, Loopback, Refuses, Says, loopback
 from tests.judges.questions import question
 
-from passmuster.checks.question import JudgeFailure, Verdict
-from passmuster.judges.asking import ask_all
-from passmuster.judges.config import JudgeConfig
-from passmuster.judges.prompts import prompt_for
-from passmuster.judges.spending import worst_price
+from passmuster.checks._question import JudgeFailure, Verdict
+from passmuster.judges._asking import ask_all
+from passmuster.judges._config import JudgeConfig
+from passmuster.judges._prompts import prompt_for
+from passmuster.judges._spending import worst_price
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 PRICES: dict[str, Any] = {"input_usd_per_million": 10.0, "output_usd_per_million": 100.0, "max_tokens": 100}

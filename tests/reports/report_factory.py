@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from passmuster.checks.outcome import Neighbours, Violation
-from passmuster.scoring.report import (
+from passmuster.checks._outcome import Neighbours, Violation
+from passmuster.scoring._report import (
     Behaviors,
     GateLine,
     Metric,

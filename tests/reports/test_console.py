@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reports.report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
 
-from passmuster.reports import console
-from passmuster.reports.text import one_line
+from passmuster.reports._text import one_line
+from passmuster.reports.formats import console
 
 SEED_ARGS = """\
 ❌ FAIL: args_valid
@@ -284,7 +284,7 @@ def sent(out: io.TextIOWrapper) -> bytes:
 
 def test_a_pipe_gets_the_plain_text() -> None:
     out = stream()
-    console.show(rich_report(), out)
+    console.show_console(rich_report(), out)
     assert sent(out) == console.write(rich_report())
 
 
@@ -292,13 +292,13 @@ def test_a_terminal_gets_colour_unless_told_not_to(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = stream(terminal=True)
-    console.show(report(test_report(too_much(value="[bold]x[/bold] :smile: \x1b[0m"))), out)
+    console.show_console(report(test_report(too_much(value="[bold]x[/bold] :smile: \x1b[0m"))), out)
     text = sent(out).decode()
     assert "\x1b[1;31m" in text
     assert r'"[bold]x[/bold] :smile: \u001b[0m"' in text
     monkeypatch.setenv("NO_COLOR", "1")
     out = stream(terminal=True)
-    console.show(rich_report(), out)
+    console.show_console(rich_report(), out)
     assert sent(out) == console.write(rich_report())
 
 
@@ -306,7 +306,7 @@ def test_a_terminal_gets_colour_unless_told_not_to(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
 def test_a_stream_that_lacks_the_marks_gets_words(encoding: str, terminal: bool) -> None:
     out = stream(encoding, terminal)
-    console.show(report(test_report(too_much(value="漢é…")), test_report(id="b")), out)
+    console.show_console(report(test_report(too_much(value="漢é…")), test_report(id="b")), out)
     text = sent(out).decode(encoding)
     assert "FAIL: args_valid" in text
     assert "PASS: args_valid" in text
@@ -319,7 +319,7 @@ def test_nothing_is_lost_on_a_terminal_of_80_columns(monkeypatch: pytest.MonkeyP
     leader, follower = pty.openpty()
     words = " ".join(f"word{n}" for n in range(40))
     with os.fdopen(follower, "w", encoding="utf-8") as out:
-        console.show(report(test_report(violation(message=words))), out)
+        console.show_console(report(test_report(violation(message=words))), out)
         out.flush()
         seen = ""
         while "word39" not in seen:  # a terminal hands over what it has, not always all of it

@@ -12,12 +12,12 @@ import pytest
 from msgspec.structs import replace
 from tests.reports.report_factory import line, report, rich_report, scenario, test_report, violation
 
-from passmuster.checks.outcome import Neighbours
-from passmuster.problems import UsageError
-from passmuster.redaction import Redactor
+from passmuster._problems import UsageError
+from passmuster.checks._outcome import Neighbours
+from passmuster.redaction._redactor import Redactor
 from passmuster.reports import FILE_NAMES, FORMATS, render
-from passmuster.reports.entrance import redact_report
-from passmuster.scoring.report import Attempt, Behaviors, Report
+from passmuster.reports._redact_report import redact_report
+from passmuster.scoring._report import Attempt, Behaviors, Report
 
 SECRET = "sk-" + "abcdefghijklmnopqrstuvwx"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from passmuster.problems import OutsideError, UsageError
-from passmuster.reports.files import check_writable, write_whole
+from passmuster._problems import OutsideError, UsageError
+from passmuster.reports._files import check_writable, write_whole
 
 
 def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ FULL_DISK = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-from passmuster.reports.files import write_whole
-from passmuster.problems import OutsideError
+from passmuster.reports._files import write_whole
+from passmuster._problems import OutsideError
 try:
     write_whole(sys.argv[1], b"x" * 100_000)
 except OutsideError as problem:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.reports.report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
 
-from passmuster.reports import json_report
-from passmuster.scoring.report import Attempt, Metric
+from passmuster.reports.formats import json as json_report
+from passmuster.scoring._report import Attempt, Metric
 
 
 def strictly(data: bytes) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reports.report_factory import line, report, rich_report, scenario, test_report, too_much, violation
 
-from passmuster.reports import junit
-from passmuster.reports.text import violation_lines
+from passmuster.reports._text import violation_lines
+from passmuster.reports.formats import junit
 
 
 def read_back(data: bytes) -> tuple[junitparser.JUnitXml, list[junitparser.TestCase]]:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.reports.report_factory import line, report, rich_report, scenario, test_report, too_much, violation
 
-from passmuster.reports import sarif
-from passmuster.reports.text import violation_lines
-from passmuster.scoring.report import Report
+from passmuster.reports._text import violation_lines
+from passmuster.reports.formats import sarif
+from passmuster.scoring._report import Report
 
 
 def run_of(made: Report) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.scoring import agreement
-from passmuster.scoring.agreement import cohens_kappa, kappa_interval
+from passmuster.scoring import _agreement as agreement
+from passmuster.scoring._agreement import cohens_kappa, kappa_interval
 
 Pairs = list[tuple[Hashable, Hashable]]
 

@@ -27,19 +27,20 @@ from tests.baseline_runs import (
 )
 
 import passmuster
-from passmuster.engine.baselines import record
-from passmuster.engine.parts import cut
-from passmuster.engine.plan import compile_suite
-from passmuster.engine.run import count_part, judge
-from passmuster.redaction import Redactor
-from passmuster.reports.baseline_file import write
-from passmuster.reports.entrance import redact_report
-from passmuster.scoring.baseline import SCHEMA, Baseline, Share
-from passmuster.scoring.baseline_pairs import pairs_of
-from passmuster.scoring.report import Report
-from passmuster.scoring.settings import Settings
-from passmuster.scoring.tally import merge
-from passmuster.scoring.verdict import conclude
+from passmuster.engine._baselines import record
+from passmuster.engine._parts import cut
+from passmuster.engine._plan import compile_suite
+from passmuster.engine._run import count_part, judge
+from passmuster.redaction._redactor import Redactor
+from passmuster.reports._baseline_file import encoded_baseline as write
+from passmuster.reports._redact_report import redact_report
+from passmuster.scoring._baseline import BASELINE_SCHEMA as SCHEMA
+from passmuster.scoring._baseline import Baseline, Share
+from passmuster.scoring._baseline_pairs import pairs_of
+from passmuster.scoring._report import Report
+from passmuster.scoring._settings import Settings
+from passmuster.scoring._tally import merge
+from passmuster.scoring._verdict import conclude
 
 IDS = [f"S-{number:02}" for number in range(20)]
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reports import report_factory as made
 
-from passmuster.reports.comparison_text import comparison_lines
-from passmuster.reports.json_report import encoded, write
-from passmuster.scoring.comparison import CaseChange, Comparison, CountChange, compare
-from passmuster.scoring.report import Metric, Report
+from passmuster.reports._comparison_text import comparison_lines
+from passmuster.reports.formats.json import encoded, write
+from passmuster.scoring._comparison import CaseChange, Comparison, CountChange, compare
+from passmuster.scoring._report import Metric, Report
 
 
 def document(report: Report, **keys: Any) -> dict[str, Any]:

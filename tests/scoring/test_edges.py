@@ -9,8 +9,8 @@ import pytest
 from tests.checks.building import calls, judge, trace
 
 import passmuster
-from passmuster.scoring.report import GateLine, Report
-from passmuster.traces.model import Trace
+from passmuster.scoring._report import GateLine, Report
+from passmuster.traces._model import Trace
 
 ASKS: Mapping[str, Any] = {"correctness": {"expected_in_answer": "ok"}}
 INFRA = {"kind": "infra", "message": "no network"}

@@ -9,7 +9,7 @@ import pytest
 from tests.checks.building import judge, rules, trace
 
 import passmuster
-from passmuster.scoring.report import Report
+from passmuster.scoring._report import Report
 
 STATED: dict[str, Any] = {"path": {"max_tool_calls": 9}}
 """What makes a scenario ask something."""

@@ -13,7 +13,7 @@ from tests.checks.building import calls, judge, write
 
 import passmuster
 from passmuster.cli.run import command as run_command
-from passmuster.scoring.report import GateLine, Report
+from passmuster.scoring._report import GateLine, Report
 
 Stated = dict[str, Any]
 OK: Stated = {"correctness": {"expected_in_answer": "ok"}}

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from passmuster.scoring.intervals import (
+from passmuster.scoring._intervals import (
     Z95,
     more_to_settle,
     normal_quantile,
@@ -261,7 +261,7 @@ def test_percentile_interval_holds_the_percentile(values: list[float], q: float)
 
 def test_imports_stay_light() -> None:
     """A gate starts cold in every pull request."""
-    path = Path(__file__).parents[2] / "src" / "passmuster" / "scoring" / "intervals.py"
+    path = Path(__file__).parents[2] / "src" / "passmuster" / "scoring" / "_intervals.py"
     allowed = "import __future__, collections.abc, math, sys; before = set(sys.modules)"
     code = f"{allowed}; exec(open({str(path)!r}, encoding='utf-8').read()); print(set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)

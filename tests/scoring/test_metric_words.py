@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from passmuster.scoring.metric_words import between, change, number, written
+from passmuster.scoring._metric_words import between, change, number, written
 
 
 @pytest.mark.parametrize(

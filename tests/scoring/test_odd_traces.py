@@ -10,7 +10,8 @@ import pytest
 from tests.checks.building import judge
 
 import passmuster
-from passmuster.reports import json_report, junit, sarif
+from passmuster.reports.formats import json as json_report
+from passmuster.reports.formats import junit, sarif
 
 Stated = dict[str, Any]
 OK: Stated = {"correctness": {"expected_in_answer": "ok"}}

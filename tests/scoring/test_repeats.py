@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.scoring.repeats import pass_at_k, pass_hat_k
+from passmuster.scoring._repeats import pass_at_k, pass_hat_k
 
 
 @pytest.mark.parametrize(

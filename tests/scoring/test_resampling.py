@@ -14,8 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from passmuster.scoring import resampling
-from passmuster.scoring.resampling import drop_p_value, holm, mean_interval, ratio_interval
+from passmuster.scoring import _resampling as resampling
+from passmuster.scoring._resampling import drop_p_value, holm, mean_interval, ratio_interval
 
 Parts = list[tuple[float, float]]
 

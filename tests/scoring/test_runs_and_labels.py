@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.checks.building import judge
 
-from passmuster.scoring.report import GateLine, Report
+from passmuster.scoring._report import GateLine, Report
 
 Stated = dict[str, Any]
 OK: Stated = {"correctness": {"expected_in_answer": "ok"}}

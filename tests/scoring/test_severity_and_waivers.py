@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.checks.building import judge, trace
 
-from passmuster.scoring.report import Report
+from passmuster.scoring._report import Report
 
 BLOCKED = {"id": "blocked", "metric": "tool_blocklist", "blocklist": ["a*", "b"]}
 SCENARIOS = [{"id": "S-1", "query": "one"}, {"id": "S-2", "query": "two"}]

@@ -13,10 +13,10 @@ from tests.checks.building import judge, write
 
 import passmuster
 from passmuster.cli.run import command as run_command
-from passmuster.engine.run import judge as judge_sources
-from passmuster.scoring.report import GateLine, Report
-from passmuster.scoring.verdict import Settings
-from passmuster.traces.sources import find_sources
+from passmuster.engine._run import judge as judge_sources
+from passmuster.scoring._report import GateLine, Report
+from passmuster.scoring._verdict import Settings
+from passmuster.traces._sources import find_sources
 
 Stated = dict[str, Any]
 OK: Stated = {"correctness": {"expected_in_answer": "ok"}}

@@ -18,14 +18,14 @@ from tests.checks.building import call, trace, write
 from tests.scoring.gated_suites import gated_suites, runs
 
 import passmuster
-from passmuster.engine.messages import Tallied, receive_answer, send
-from passmuster.engine.plan import Plan, compile_suite
-from passmuster.reports import json_report
-from passmuster.scoring import scenario_tally
-from passmuster.scoring import tally as tallying
-from passmuster.scoring.tally import Tally, merge
-from passmuster.scoring.verdict import Settings, conclude
-from passmuster.traces.locate import lines_of
+from passmuster.engine._messages import Tallied, receive_answer, send
+from passmuster.engine._plan import Plan, compile_suite
+from passmuster.reports.formats import json as json_report
+from passmuster.scoring import _scenario_tally as scenario_tally
+from passmuster.scoring import _tally as tallying
+from passmuster.scoring._tally import Tally, merge
+from passmuster.scoring._verdict import Settings, conclude
+from passmuster.traces._locate import lines_of
 
 TODAY = datetime.date(2026, 6, 1)
 METRIC = """\

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from tests.checks.building import calls, judge
 
-from passmuster.reports import junit
-from passmuster.scoring.report import GateLine, Report
+from passmuster.reports.formats import junit
+from passmuster.scoring._report import GateLine, Report
 
 Stated = dict[str, Any]
 INFRA = {"kind": "infra", "message": "rate limited"}

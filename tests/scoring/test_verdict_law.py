@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.checks.building import judge
 from tests.scoring.gated_suites import gated_suites, runs
 
-from passmuster.reports import console, json_report, junit, sarif
-from passmuster.scoring.report import Report
+from passmuster.reports.formats import console, junit, sarif
+from passmuster.reports.formats import json as json_report
+from passmuster.scoring._report import Report
 
 VERDICTS = {0: ("pass", "warn"), 1: ("fail",), 3: ("error",)}
 OPENINGS = {0: "PASS", 1: "FAIL", 3: "ERROR"}
@@ -48,6 +49,6 @@ def every_report_agrees(report: Report) -> bool:
     (run,) = json.loads(sarif.write(report))["runs"]
     assert any(result["level"] == "error" for result in run["results"]) == (report.exit_code != 0)
     shown = io.StringIO()
-    console.show(report, shown)
+    console.show_console(report, shown)
     assert shown.getvalue().strip().splitlines()[-1].startswith(OPENINGS[report.exit_code])
     return True

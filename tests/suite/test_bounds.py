@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passmuster.engine.loading import BUILT_IN
-from passmuster.suite.bounds import Bound, fraction, read_bound, read_share, share
-from passmuster.suite.metric_names import BUILT_IN_CHECKS, METRICS, metric_named
-from passmuster.suite.nodes import Node, Scalar
-from passmuster.suite.reading import Reader
-from passmuster.suite.yaml_text import read_yaml
+from passmuster.engine._load_suite import BUILT_IN
+from passmuster.suite._bounds import Bound, fraction, read_bound, read_share, share
+from passmuster.suite._metric_names import BUILT_IN_CHECKS, METRICS, metric_named
+from passmuster.suite._reading import Reader
+from passmuster.suite.text._nodes import Node, Scalar
+from passmuster.suite.text._yaml import read_yaml
 
 
 def node(text: str) -> Node:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import passmuster
-from passmuster.problems import SuiteError
-from passmuster.suite.discovery import SUITE_NAMES, display, find_root, find_suite
+from passmuster._problems import SuiteError
+from passmuster.suite._discovery import SUITE_NAMES, display, find_root, find_suite
 
 SUITE = "tests: [{id: t, metric: args_valid, policy: ../policies/p.yaml}]\n"
 

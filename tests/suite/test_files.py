@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from passmuster.problems import SuiteError
-from passmuster.suite import files
-from passmuster.suite.files import MAX_DIGITS, Places, number, read_document
-from passmuster.suite.nodes import plain
+from passmuster._problems import SuiteError
+from passmuster.suite import _files as files
+from passmuster.suite._files import MAX_DIGITS, Places, number, read_document
+from passmuster.suite.text._nodes import plain
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_yaml_is_imported_only_for_a_yaml_file(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("{}")
     program = (
-        "import sys, pathlib; from passmuster.suite.files import read_document;"
+        "import sys, pathlib; from passmuster.suite._files import read_document;"
         f"read_document(pathlib.Path({str(path)!r}), 'a.json'); sys.exit('yaml' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.suite.suite_files import VALID, load, problems
 
-from passmuster.suite.gate_keys import READERS
-from passmuster.suite.gate_model import BaselineSpec, Bound, Criteria, Listed, Thresholds, Weights
-from passmuster.suite.load import GATE_KEYS
+from passmuster.suite._gate_keys import READERS
+from passmuster.suite._gate_model import BaselineSpec, Bound, Criteria, Listed, Thresholds, Weights
+from passmuster.suite._load import GATE_KEYS
 
 REPOSITORY = Path(__file__).parents[2]
 IDS = ("SEC-001", "SEC-002", "CORE-001", "EDGE-001", "PERF-001")

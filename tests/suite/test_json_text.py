@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passmuster.problems import SuiteError
-from passmuster.suite.files import MAX_BYTES, MAX_DEPTH
-from passmuster.suite.json_text import read_json
-from passmuster.suite.nodes import Mapping, Scalar, Sequence, plain
+from passmuster._problems import SuiteError
+from passmuster.suite._files import MAX_BYTES, MAX_DEPTH
+from passmuster.suite.text._json import read_json
+from passmuster.suite.text._nodes import Mapping, Scalar, Sequence, plain
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT

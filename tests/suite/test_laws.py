@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tests.suite.suite_files import POLICY, VALID, write
 
 import passmuster
-from passmuster.problems import Problem, SuiteError
-from passmuster.suite.model import Suite
+from passmuster._problems import Problem, SuiteError
+from passmuster.suite._model import Suite
 
 
 @contextmanager

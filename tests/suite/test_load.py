@@ -9,10 +9,10 @@ import pytest
 from tests.suite.suite_files import VALID, load, problems, write
 
 import passmuster
-from passmuster.problems import SuiteError
-from passmuster.suite import scenarios
-from passmuster.suite import tests as tests_key
-from passmuster.suite.load import KEYS
+from passmuster._problems import SuiteError
+from passmuster.suite import _scenarios as scenarios
+from passmuster.suite import _tests as tests_key
+from passmuster.suite._load import KEYS
 
 A_TEST = "tests: [{id: t, metric: tool_blocklist, blocklist: [x]}]\n"
 

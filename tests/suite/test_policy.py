@@ -9,8 +9,8 @@ import pytest
 from tests.suite.suite_files import problems, write
 
 import passmuster
-from passmuster.checks.args import ArgsValid
-from passmuster.suite.policy import Policy
+from passmuster.checks._args import ArgsValid
+from passmuster.suite._policy import Policy
 
 BY_POLICY = "tests: [{id: t, metric: args_valid, policy: policies/p.yaml}]\n"
 

@@ -11,11 +11,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from passmuster.problems import SuiteError
-from passmuster.suite import yaml_text
-from passmuster.suite.files import MAX_BYTES, MAX_DEPTH
-from passmuster.suite.nodes import Mapping, Scalar, Sequence, plain
-from passmuster.suite.yaml_text import read_yaml
+from passmuster._problems import SuiteError
+from passmuster.suite._files import MAX_BYTES, MAX_DEPTH
+from passmuster.suite.text import _yaml as yaml_text
+from passmuster.suite.text._nodes import Mapping, Scalar, Sequence, plain
+from passmuster.suite.text._yaml import read_yaml
 
 PARSERS = [yaml.BaseLoader] + ([yaml.CBaseLoader] if yaml.__with_libyaml__ else [])
 

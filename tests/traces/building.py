@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from passmuster.problems import TraceError
-from passmuster.traces.model import Trace
-from passmuster.traces.reading import BadLines, read_source
-from passmuster.traces.sources import Source
+from passmuster._problems import TraceError
+from passmuster.traces._model import Trace
+from passmuster.traces._reading import BadLines, read_source
+from passmuster.traces._sources import Source
 
 Json = dict[str, Any]
 

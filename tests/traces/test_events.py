@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.traces.building import call, header, lines, read, read_past, refusal, result, said, tools, trace, write
 
-from passmuster.traces.model import Fault
+from passmuster.traces._model import Fault
 
 Json = dict[str, Any]
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.traces.building import Json, call, header, lines, read, result, said, source_of, trace, write
 
-from passmuster.traces.locate import Spot, line_of_byte, lines_of, spot_of_call, spot_of_trace
-from passmuster.traces.model import Trace
+from passmuster.traces._locate import Spot, line_of_byte, lines_of, spot_of_call, spot_of_trace
+from passmuster.traces._model import Trace
 
 
 def places(path: Path) -> list[tuple[int, list[int]]]:

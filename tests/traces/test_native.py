@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 from tests.traces.building import call, lines, read, read_past, refusal, result, source_of, tools, trace, write
 
-from passmuster.traces.model import Agent, Fault, Handoff, LlmCall, Message, ToolCall
-from passmuster.traces.reading import BadLines, read_source
-from passmuster.traces.totals import tokens
+from passmuster.traces._model import Agent, Fault, Handoff, LlmCall, Message, ToolCall
+from passmuster.traces._reading import BadLines, read_source
+from passmuster.traces._totals import tokens
 
 WHOLE = {
     "trace_id": "t-1",

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.traces.building import Json, lines, read, read_past, refusal, tools, write
 
-from passmuster.traces import totals
-from passmuster.traces.locate import lines_of, spot_of_call, spot_of_trace
-from passmuster.traces.model import LlmCall, Message, Trace
-from passmuster.traces.reading import is_splittable
-from passmuster.traces.sources import Source
+from passmuster.traces import _totals as totals
+from passmuster.traces._locate import lines_of, spot_of_call, spot_of_trace
+from passmuster.traces._model import LlmCall, Message, Trace
+from passmuster.traces._reading import is_splittable
+from passmuster.traces._sources import Source
 
 
 def user(content: Any = "Hello") -> Json:

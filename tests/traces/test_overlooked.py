@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.traces.building import Json, call, header, lines, read, read_past, refusal, result, said, tools, trace, write
 
-from passmuster.traces.overlooked import may_tell, told
+from passmuster.traces._overlooked import may_tell, told
 
 ASKED = [{"function": {"name": "d"}}]
 USED = [{"type": "tool_use", "name": "d", "input": {}}]

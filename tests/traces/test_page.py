@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests import test_docs
 from tests.traces.building import Json, read, read_past, refusal, write
 
-from passmuster.problems import TraceError
-from passmuster.traces import native
-from passmuster.traces.model import Handoff, LlmCall, Message, ToolCall, ToolResult
+from passmuster._problems import TraceError
+from passmuster.traces import _native as native
+from passmuster.traces._model import Handoff, LlmCall, Message, ToolCall, ToolResult
 
 PAGE = "docs/traces.md"
 SCHEMA = json.loads(test_docs.text_of("docs/trace.schema.json"))

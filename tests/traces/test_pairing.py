@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from passmuster.traces.model import AnyStep, Message, ToolCall, ToolResult
-from passmuster.traces.pairing import pair_results
+from passmuster.traces._model import AnyStep, Message, ToolCall, ToolResult
+from passmuster.traces._pairing import pair_results
 
 Word = str
 

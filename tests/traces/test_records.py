@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.traces.building import call, lines, read, read_past, refusal, result, tools, trace, write
 
-from passmuster.problems import TraceError
+from passmuster._problems import TraceError
 
 TWO = (trace(call("a", id=1), result(id=1, result="ü"), query="日本"), trace(call("b"), call("c")))
 EVENTS = (call("a", trace_id="1"), call("b", trace_id="2"), call("c", trace_id="2"))

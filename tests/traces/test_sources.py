@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.traces.building import call, lines, trace, write
 
-from passmuster.problems import TraceError
-from passmuster.traces.reading import BadLines, read_source, read_traces
-from passmuster.traces.sources import Source, find_sources, standard_input
+from passmuster._problems import TraceError
+from passmuster.traces._reading import BadLines, read_source, read_traces
+from passmuster.traces._sources import Source, find_sources, standard_input
 
 LINE = lines(trace(call("a")))
 

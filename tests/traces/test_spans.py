@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.traces.building import Json, call, header, lines, source_of, trace, write
 
-from passmuster.traces.locate import lines_of, spot_of_trace
-from passmuster.traces.model import Trace
-from passmuster.traces.reading import BadLines, is_splittable, read_source
-from passmuster.traces.sources import Source
+from passmuster.traces._locate import lines_of, spot_of_trace
+from passmuster.traces._model import Trace
+from passmuster.traces._reading import BadLines, is_splittable, read_source
+from passmuster.traces._sources import Source
 
 Facts = tuple[str | None, int, list[str], int]
 

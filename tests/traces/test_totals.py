@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from passmuster.traces.model import LlmCall, Message, Step, ToolCall, Trace
-from passmuster.traces.totals import cost_usd, duration_ms, llm_calls, tokens
+from passmuster.traces._model import LlmCall, Message, Step, ToolCall, Trace
+from passmuster.traces._totals import cost_usd, duration_ms, llm_calls, tokens
 
 
 def model(ms: float | None = 1.0, given: int | None = 10, made: int | None = 5, usd: float | None = 0.5) -> LlmCall:

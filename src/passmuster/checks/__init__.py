@@ -1,0 +1,59 @@
+"""Checks: each turns one trace into an `Outcome`. They touch no file, network or clock."""
+
+from passmuster._lazy import lazy_exports
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from passmuster.checks import _args as args  # noqa: F401 - exported
+    from passmuster.checks import _blocklist as blocklist  # noqa: F401 - exported
+    from passmuster.checks import _custom as custom  # noqa: F401 - exported
+    from passmuster.checks import _sequence as sequence  # noqa: F401 - exported
+    from passmuster.checks._args import Unjudged as Unjudged
+    from passmuster.checks._behavior import BehaviorsSeen as BehaviorsSeen
+    from passmuster.checks._custom import MetricResult as MetricResult
+    from passmuster.checks._custom import metric as metric
+    from passmuster.checks._golden import Golden as Golden
+    from passmuster.checks._golden import RunShown as RunShown
+    from passmuster.checks._golden import golden_of as golden_of
+    from passmuster.checks._golden import shown_by as shown_by
+    from passmuster.checks._layer import Explained as Explained
+    from passmuster.checks._layer import Quadrant as Quadrant
+    from passmuster.checks._layer import ScenarioSeen as ScenarioSeen
+    from passmuster.checks._layer import Way as Way
+    from passmuster.checks._outcome import LEVELS as LEVELS
+    from passmuster.checks._outcome import Level as Level
+    from passmuster.checks._outcome import Neighbours as Neighbours
+    from passmuster.checks._outcome import Outcome as Outcome
+    from passmuster.checks._outcome import Status as Status
+    from passmuster.checks._outcome import Violation as Violation
+    from passmuster.checks._outcome import worst as worst
+    from passmuster.checks._question import Example as Example
+    from passmuster.checks._question import Heard as Heard
+    from passmuster.checks._question import Inquiry as Inquiry
+    from passmuster.checks._question import JudgeFailure as JudgeFailure
+    from passmuster.checks._question import Kind as Kind
+    from passmuster.checks._question import Question as Question
+    from passmuster.checks._question import Verdict as Verdict
+    from passmuster.checks._scenario import ScenarioCheck as ScenarioCheck
+    from passmuster.checks._scenario import open_ways as open_ways
+    from passmuster.checks._spec import spec_of as spec_of
+    from passmuster.checks._view import View as View
+    from passmuster.checks._view import Viewer as Viewer
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "_args": ("Unjudged",),
+            "_behavior": ("BehaviorsSeen",),
+            "_custom": ("MetricResult", "metric"),
+            "_golden": ("Golden", "RunShown", "golden_of", "shown_by"),
+            "_layer": ("Explained", "Quadrant", "ScenarioSeen", "Way"),
+            "_outcome": ("LEVELS", "Level", "Neighbours", "Outcome", "Status", "Violation", "worst"),
+            "_question": ("Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"),
+            "_scenario": ("ScenarioCheck", "open_ways"),
+            "_spec": ("spec_of",),
+            "_view": ("View", "Viewer"),
+        },
+        modules={"args": "_args", "blocklist": "_blocklist", "custom": "_custom", "sequence": "_sequence"},
+    )

@@ -1,0 +1,10 @@
+"""The command line: one small module per command."""
+
+from passmuster._lazy import lazy_exports
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from passmuster.cli._main import command as command
+else:
+    __getattr__ = lazy_exports(__name__, {"_main": ("command",)})

@@ -11,24 +11,26 @@ from typing import get_args
 
 import click
 
-from passmuster.cli.inputs import Workers, day_of, sources_of
-from passmuster.cli.printing import complain, print_lines, refuse, say
-from passmuster.cli.progress import progress_bar
-from passmuster.engine.baselines import baseline_for, baseline_path, read_baseline, record
-from passmuster.engine.loading import load_suite
-from passmuster.engine.parts import worker_count
-from passmuster.problems import InputError, OutsideError, Problem, UsageError
+from passmuster._problems import InputError, OutsideError, Problem, UsageError
+from passmuster.cli._inputs import Workers, day_of, sources_of
+from passmuster.cli._printing import complain, print_lines, refuse, say
+from passmuster.cli._progress import progress_bar
+from passmuster.engine import baseline_for, baseline_path, load_suite, read_baseline, record, worker_count
 from passmuster.redaction import Redactor
-from passmuster.reports.baseline_file import write
-from passmuster.reports.baseline_text import baseline_text, kept_text, raised_text, suggestion_text
-from passmuster.reports.files import check_writable, write_whole
-from passmuster.reports.text import one_line, plural
-from passmuster.scoring.baseline import Baseline
-from passmuster.scoring.settings import JudgeMode, Settings
-from passmuster.suite.bounds import share
-from passmuster.suite.discovery import find_suite
-from passmuster.suite.model import Suite
-from passmuster.traces.sources import standard_input
+from passmuster.reports import (
+    baseline_text,
+    check_writable,
+    encoded_baseline,
+    kept_text,
+    one_line,
+    plural,
+    raised_text,
+    suggestion_text,
+    write_whole,
+)
+from passmuster.scoring import Baseline, JudgeMode, Settings
+from passmuster.suite import Suite, find_suite, share
+from passmuster.traces import standard_input
 
 __all__ = ["command"]
 
@@ -112,7 +114,9 @@ def save(
             )
         if report.exit_code == 3:
             raise OutsideError(Problem("the gate could not be decided; run 'passmuster run' to see why", loaded.file))
-        write_whole(path, write(recorded, Redactor(loaded.redact.patterns, loaded.redact.arguments)), what="baseline")
+        write_whole(
+            path, encoded_baseline(recorded, Redactor(loaded.redact.patterns, loaded.redact.arguments)), what="baseline"
+        )
     except InputError as error:
         complain(error)
         sys.exit(2)
@@ -164,7 +168,7 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
     Exit codes: 0 they were printed, 2 the input is wrong.
     """
     with _refusing():
-        from passmuster.scoring.targets import targets
+        from passmuster.scoring import targets
 
         loaded = load_suite(find_suite(suite, Path.cwd()), root=root, plugins=not no_plugins)
         recorded, name = _recorded(loaded, baseline)
@@ -187,7 +191,7 @@ def ratchet(
     Exit codes: 0 the bounds are where they should be, 2 the input is wrong.
     """
     with _refusing():
-        from passmuster.engine.ratchet import ratchet as turn
+        from passmuster.engine import ratchet as turn
 
         loaded = load_suite(find_suite(suite, Path.cwd()), root=root, plugins=not no_plugins)
         recorded, _ = _recorded(loaded, baseline)

@@ -9,13 +9,12 @@ from typing import Any
 import click
 import msgspec
 
-from passmuster.cli.printing import print_document, print_lines, refuse
-from passmuster.history.reading import report_of
-from passmuster.history.report_file import read_report
-from passmuster.problems import InputError
-from passmuster.reports.comparison_text import comparison_lines
-from passmuster.scoring.comparison import compare
-from passmuster.suite.discovery import find_root, find_suite
+from passmuster._problems import InputError
+from passmuster.cli._printing import print_document, print_lines, refuse
+from passmuster.history import read_report, report_of
+from passmuster.reports import comparison_lines
+from passmuster.scoring import compare
+from passmuster.suite import find_root, find_suite
 
 __all__ = ["SCHEMA", "command"]
 

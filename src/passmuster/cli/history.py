@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import msgspec
 
-from passmuster.cli.printing import print_document, print_lines, refuse
-from passmuster.history.reading import History, read_history
-from passmuster.problems import InputError, Problem, UsageError, did_you_mean
-from passmuster.reports.history_text import history_lines
-from passmuster.suite.discovery import display, find_root, find_suite
+from passmuster._problems import InputError, Problem, UsageError, did_you_mean
+from passmuster.cli._printing import print_document, print_lines, refuse
+from passmuster.history import History, read_history
+from passmuster.reports import history_lines
+from passmuster.suite import display, find_root, find_suite
 
 __all__ = ["SCHEMA", "command"]
 

@@ -10,28 +10,26 @@ from typing import Literal
 import click
 import msgspec
 
-from passmuster.checks.question import Heard, Question
-from passmuster.cli.inputs import day_of, sources_of
-from passmuster.cli.printing import print_document, print_lines, refuse, say
-from passmuster.cli.progress import Bar, progress_bar
-from passmuster.engine.auditing import Docket, docket_of
-from passmuster.engine.judging import judge_config, open_judges
-from passmuster.engine.loading import load_suite
-from passmuster.judges.asking import Judges
-from passmuster.judges.audit import MOST_UNANSWERED, Audit, audit
-from passmuster.judges.calibration import calibration_of, calibration_path
-from passmuster.judges.config import JudgeConfig
-from passmuster.judges.labels import read_labels
-from passmuster.problems import InputError, Problem, SuiteError
+from passmuster._problems import InputError, Problem, SuiteError
+from passmuster.checks import Heard, Question
+from passmuster.cli._inputs import day_of, sources_of
+from passmuster.cli._printing import print_document, print_lines, refuse, say
+from passmuster.cli._progress import Bar, progress_bar
+from passmuster.engine import Docket, docket_of, judge_config, load_suite, open_judges
+from passmuster.judges import (
+    MOST_UNANSWERED,
+    Audit,
+    JudgeConfig,
+    Judges,
+    audit,
+    calibration_of,
+    calibration_path,
+    read_labels,
+)
 from passmuster.redaction import Redactor
-from passmuster.reports.audit_text import audit_lines
-from passmuster.reports.files import check_writable, write_whole
-from passmuster.reports.json_report import encoded
-from passmuster.reports.text import one_line
-from passmuster.suite.discovery import display, find_suite
-from passmuster.suite.model import Suite
-from passmuster.traces.reading import BadLines, read_source
-from passmuster.traces.sources import Source
+from passmuster.reports import audit_lines, check_writable, encoded, one_line, write_whole
+from passmuster.suite import Suite, display, find_suite
+from passmuster.traces import BadLines, Source, read_source
 
 __all__ = ["audit_command", "command"]
 

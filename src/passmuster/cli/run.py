@@ -10,25 +10,18 @@ from typing import TextIO, get_args
 import click
 from msgspec.structs import replace
 
-from passmuster.cli.inputs import Workers, day_of, sources_of
-from passmuster.cli.keeping import keep_run
-from passmuster.cli.printing import complain, open_pipe, print_bytes, say
-from passmuster.cli.progress import progress_bar
-from passmuster.engine.loading import load_suite
-from passmuster.engine.parts import worker_count
-from passmuster.engine.run import compared_with
-from passmuster.engine.run import judge as judge_traces
-from passmuster.problems import InputError, OutsideError, Problem, UsageError
+from passmuster._problems import InputError, OutsideError, Problem, UsageError
+from passmuster.cli._inputs import Workers, day_of, sources_of
+from passmuster.cli._keeping import keep_run
+from passmuster.cli._printing import complain, open_pipe, print_bytes, say
+from passmuster.cli._progress import progress_bar
+from passmuster.engine import compared_with, load_suite, worker_count
+from passmuster.engine import judge as judge_traces
 from passmuster.redaction import Redactor
-from passmuster.reports import FILE_NAMES, check_format, render
-from passmuster.reports.entrance import redact_report
-from passmuster.reports.files import check_writable, write_whole
-from passmuster.reports.text import one_line
-from passmuster.scoring.report import Report
-from passmuster.scoring.settings import JudgeMode, Settings
-from passmuster.suite.discovery import find_suite
-from passmuster.suite.model import Suite
-from passmuster.traces.sources import Source, standard_input
+from passmuster.reports import FILE_NAMES, check_format, check_writable, one_line, redact_report, render, write_whole
+from passmuster.scoring import JudgeMode, Report, Settings
+from passmuster.suite import Suite, find_suite
+from passmuster.traces import Source, standard_input
 
 __all__ = ["command"]
 
@@ -202,8 +195,8 @@ def _tell(error: OutsideError) -> None:
 def _show(report: Report, stream: TextIO | None) -> None:
     if stream is None:  # closed by whoever started us, who does not want to read it
         return
-    from passmuster.reports import console
+    from passmuster.reports import show_console
 
     with open_pipe(stream):
-        console.show(report, stream)
+        show_console(report, stream)
         stream.flush()

@@ -1,6 +1,6 @@
 """Reports: the verdict for people and machines, one module per format, each `Report -> bytes`.
 
-A writer is imported when it is first asked for. What it is given has passed `entrance.redact_report`.
+A writer is imported when it is first asked for. What it is given has passed `redact_report`.
 """
 
 from __future__ import annotations
@@ -8,16 +8,49 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from passmuster.problems import Problem, UsageError, did_you_mean
+from passmuster._lazy import lazy_exports
+from passmuster._problems import Problem, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from passmuster.scoring.report import Report
+    from passmuster.reports._audit_text import audit_lines as audit_lines
+    from passmuster.reports._baseline_file import encoded_baseline as encoded_baseline
+    from passmuster.reports._baseline_text import baseline_text as baseline_text
+    from passmuster.reports._baseline_text import kept_text as kept_text
+    from passmuster.reports._baseline_text import raised_text as raised_text
+    from passmuster.reports._baseline_text import suggestion_text as suggestion_text
+    from passmuster.reports._comparison_text import comparison_lines as comparison_lines
+    from passmuster.reports._encodable import encodable as encodable
+    from passmuster.reports._files import check_writable as check_writable
+    from passmuster.reports._files import write_whole as write_whole
+    from passmuster.reports._history_text import history_lines as history_lines
+    from passmuster.reports._redact_report import redact_report as redact_report
+    from passmuster.reports._text import one_line as one_line
+    from passmuster.reports._text import plural as plural
+    from passmuster.reports.formats.console import show_console as show_console
+    from passmuster.reports.formats.json import encoded as encoded
+    from passmuster.scoring import Report
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "_audit_text": ("audit_lines",),
+            "_baseline_file": ("encoded_baseline",),
+            "_baseline_text": ("baseline_text", "kept_text", "raised_text", "suggestion_text"),
+            "_comparison_text": ("comparison_lines",),
+            "_encodable": ("encodable",),
+            "_files": ("check_writable", "write_whole"),
+            "_history_text": ("history_lines",),
+            "_redact_report": ("redact_report",),
+            "_text": ("one_line", "plural"),
+            "formats.console": ("show_console",),
+            "formats.json": ("encoded",),
+        },
+    )
 
-__all__ = ["FILE_NAMES", "FORMATS", "check_format", "render"]
 
 FORMATS = ("console", "json", "junit", "sarif")
 _NOT_YET = ("markdown", "html")
-_MODULES = {"console": "console", "json": "json_report", "junit": "junit", "sarif": "sarif"}
+_MODULES = {"console": "console", "json": "json", "junit": "junit", "sarif": "sarif"}
 
 FILE_NAMES = {
     "console": "report.txt",
@@ -43,5 +76,5 @@ def check_format(name: str) -> None:
 def render(format_name: str, report: Report) -> bytes:
     """The report written in a format."""
     check_format(format_name)
-    writer = import_module(f"{__name__}.{_MODULES[format_name]}")
+    writer = import_module(f"{__name__}.formats.{_MODULES[format_name]}")
     return cast(bytes, writer.write(report))

@@ -1,0 +1,108 @@
+"""Suites: text with positions, the grammar of the suite language, and the typed `Suite`."""
+
+from passmuster._lazy import lazy_exports
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from passmuster.suite import _behaviors as behaviors  # noqa: F401 - exported
+    from passmuster.suite import _matchers as matchers  # noqa: F401 - exported
+    from passmuster.suite import _rules as rules  # noqa: F401 - exported
+    from passmuster.suite._arguments import SchemaPath as SchemaPath
+    from passmuster.suite._bounds import share as share
+    from passmuster.suite._discovery import display as display
+    from passmuster.suite._discovery import find_root as find_root
+    from passmuster.suite._discovery import find_suite as find_suite
+    from passmuster.suite._editing import Edit as Edit
+    from passmuster.suite._editing import differences as differences
+    from passmuster.suite._editing import edit_bounds as edit_bounds
+    from passmuster.suite._files import Shelf as Shelf
+    from passmuster.suite._formulas import metrics_of as metrics_of
+    from passmuster.suite._gate_model import BaselineSpec as BaselineSpec
+    from passmuster.suite._gate_model import Bound as Bound
+    from passmuster.suite._gate_model import Classification as Classification
+    from passmuster.suite._gate_model import Expression as Expression
+    from passmuster.suite._gate_model import Formula as Formula
+    from passmuster.suite._gate_model import Name as Name
+    from passmuster.suite._gate_model import Number as Number
+    from passmuster.suite._gate_model import Operation as Operation
+    from passmuster.suite._gate_model import Prefix as Prefix
+    from passmuster.suite._gate_model import Progressive as Progressive
+    from passmuster.suite._gate_model import RepeatPolicy as RepeatPolicy
+    from passmuster.suite._gate_model import compare as compare
+    from passmuster.suite._globs import glob_matcher as glob_matcher
+    from passmuster.suite._globs import is_literal as is_literal
+    from passmuster.suite._layers import Correctness as Correctness
+    from passmuster.suite._layers import Cost as Cost
+    from passmuster.suite._layers import ExpectedCalls as ExpectedCalls
+    from passmuster.suite._layers import HandoffStep as HandoffStep
+    from passmuster.suite._layers import Path as Path
+    from passmuster.suite._load import load_suite as load_suite
+    from passmuster.suite._matchers import Matcher as Matcher
+    from passmuster.suite._metric_names import METRICS as METRICS
+    from passmuster.suite._metric_names import MetricName as MetricName
+    from passmuster.suite._metric_names import known_metrics as known_metrics
+    from passmuster.suite._metric_names import metric_named as metric_named
+    from passmuster.suite._model import CheckContext as CheckContext
+    from passmuster.suite._model import CheckKind as CheckKind
+    from passmuster.suite._model import Effects as Effects
+    from passmuster.suite._model import FailedWhen as FailedWhen
+    from passmuster.suite._model import Scenario as Scenario
+    from passmuster.suite._model import Suite as Suite
+    from passmuster.suite._model import Test as Test
+    from passmuster.suite._policy import Anchor as Anchor
+    from passmuster.suite._policy import Policy as Policy
+    from passmuster.suite._policy import ToolPolicy as ToolPolicy
+    from passmuster.suite._policy import inline_policy as inline_policy
+    from passmuster.suite._reading import Reader as Reader
+    from passmuster.suite._rubrics import Example as Example
+    from passmuster.suite._rubrics import Rubric as Rubric
+    from passmuster.suite._rules import Rule as Rule
+    from passmuster.suite._schemas import BOUNDS as BOUNDS
+    from passmuster.suite._schemas import compile_schema as compile_schema
+    from passmuster.suite._selectors import Selector as Selector
+    from passmuster.suite._versions import version_key as version_key
+    from passmuster.suite.text._nodes import Mapping as Mapping
+    from passmuster.suite.text._nodes import Node as Node
+    from passmuster.suite.text._nodes import plain as plain
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "_arguments": ("SchemaPath",),
+            "_bounds": ("share",),
+            "_discovery": ("display", "find_root", "find_suite"),
+            "_editing": ("Edit", "differences", "edit_bounds"),
+            "_files": ("Shelf",),
+            "_formulas": ("metrics_of",),
+            "_gate_model": (
+                "BaselineSpec",
+                "Bound",
+                "Classification",
+                "Expression",
+                "Formula",
+                "Name",
+                "Number",
+                "Operation",
+                "Prefix",
+                "Progressive",
+                "RepeatPolicy",
+                "compare",
+            ),
+            "_globs": ("glob_matcher", "is_literal"),
+            "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
+            "_load": ("load_suite",),
+            "_matchers": ("Matcher",),
+            "_metric_names": ("METRICS", "MetricName", "known_metrics", "metric_named"),
+            "_model": ("CheckContext", "CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
+            "_policy": ("Anchor", "Policy", "ToolPolicy", "inline_policy"),
+            "_reading": ("Reader",),
+            "_rubrics": ("Example", "Rubric"),
+            "_rules": ("Rule",),
+            "_schemas": ("BOUNDS", "compile_schema"),
+            "_selectors": ("Selector",),
+            "_versions": ("version_key",),
+            "text._nodes": ("Mapping", "Node", "plain"),
+        },
+        modules={"behaviors": "_behaviors", "matchers": "_matchers", "rules": "_rules"},
+    )

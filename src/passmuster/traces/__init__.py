@@ -1,0 +1,37 @@
+"""Traces: what an agent did once, read from files of several formats, with the place of every step."""
+
+from passmuster._lazy import lazy_exports
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from passmuster.traces import _totals as totals  # noqa: F401 - exported
+    from passmuster.traces._locate import PartLines as PartLines
+    from passmuster.traces._locate import Spot as Spot
+    from passmuster.traces._locate import lines_of as lines_of
+    from passmuster.traces._locate import spot_of_call as spot_of_call
+    from passmuster.traces._locate import spot_of_trace as spot_of_trace
+    from passmuster.traces._model import Handoff as Handoff
+    from passmuster.traces._model import ToolCall as ToolCall
+    from passmuster.traces._model import Trace as Trace
+    from passmuster.traces._reading import BadLines as BadLines
+    from passmuster.traces._reading import is_splittable as is_splittable
+    from passmuster.traces._reading import read_source as read_source
+    from passmuster.traces._reading import read_traces as read_traces
+    from passmuster.traces._sources import Source as Source
+    from passmuster.traces._sources import find_sources as find_sources
+    from passmuster.traces._sources import standard_input as standard_input
+    from passmuster.traces._totals import Used as Used
+    from passmuster.traces._totals import used as used
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "_locate": ("PartLines", "Spot", "lines_of", "spot_of_call", "spot_of_trace"),
+            "_model": ("Handoff", "ToolCall", "Trace"),
+            "_reading": ("BadLines", "is_splittable", "read_source", "read_traces"),
+            "_sources": ("Source", "find_sources", "standard_input"),
+            "_totals": ("Used", "used"),
+        },
+        modules={"totals": "_totals"},
+    )

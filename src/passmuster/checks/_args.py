@@ -1,0 +1,279 @@
+"""`args_valid`: the arguments of each call conform to the policy for its tool.
+
+A tool known by its exact name has that schema alone; otherwise every pattern that fits it applies. A tool
+nobody knows is counted, and with `strict` is a violation. All violations of a call are reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
+from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
+from msgspec import Struct
+
+from passmuster.checks._argument_words import in_words
+from passmuster.checks._outcome import Level, Outcome, Violation
+from passmuster.checks._spec import Check, CheckSpec
+from passmuster.checks._view import ToolIndex, View
+from passmuster.suite import (
+    BOUNDS,
+    Anchor,
+    CheckContext,
+    Mapping,
+    Policy,
+    SchemaPath,
+    ToolPolicy,
+    compile_schema,
+    glob_matcher,
+    inline_policy,
+    is_literal,
+)
+
+__all__ = ["ArgsValid", "keys", "name", "read"]
+
+name = "args_valid"
+keys = ("policy", "tool", "constraints", "tools", "strict")
+
+_REMEMBERED = 10_000
+
+
+class Unjudged(Exception):
+    """The check broke and the value was not judged: a pattern ran into its limit, or arguments nest too deep."""
+
+
+class Governed(Struct, frozen=True):
+    """One compiled tool policy."""
+
+    validator: Validator
+    policy: ToolPolicy
+
+
+class ArgsValid(CheckSpec, frozen=True):
+    """The policy of one test, and which tools it is asked about."""
+
+    policy: Policy
+    tools: tuple[str, ...] = ()
+    strict: bool = False
+
+    def compile(self, tools: ToolIndex) -> Check:
+        """The check for this policy."""
+        governing = _Governing(self.policy.tools, self.tools)
+
+        def check(view: View) -> Outcome:
+            names = view.names
+            try:
+                results = [
+                    is_valid(call.arguments)
+                    for is_valid, call in zip(map(governing.__getitem__, names), view.calls, strict=True)
+                ]
+            except ValueError as error:  # the validator refuses what nests too deep
+                raise Unjudged(f"the arguments of a call cannot be checked: {error}") from error
+            if False not in results and not self.tools:
+                return Outcome("pass", bool(names), checked=len(names))
+            return self._look_closer(view, governing, results)
+
+        return check
+
+    def _look_closer(self, view: View, governing: _Governing, results: list[bool]) -> Outcome:
+        """The outcome where not every call is simply valid."""
+        violations: list[Violation] = []
+        unknown: dict[str, int] = {}
+        checked = 0
+        for call, tool in enumerate(view.names):
+            schemas = governing.schemas(tool)
+            if schemas is None:
+                continue
+            if not schemas:
+                unknown[tool] = unknown.get(tool, 0) + 1
+                if self.strict:
+                    violations.append(self._unknown(view, call))
+                continue
+            checked += 1
+            if not results[call]:
+                for governed in schemas:
+                    violations += _violations(view, call, governed, self.policy.file)
+        exercised = checked > 0 or (self.strict and bool(unknown))
+        stats = {"unknown_tools": unknown} if unknown else None
+        return Outcome(_status(violations), exercised, tuple(violations), checked=checked, stats=stats)
+
+    def _unknown(self, view: View, call: int) -> Violation:
+        tool = view.names[call]
+        return view.violation(
+            call,
+            message="Tool is not in the policy (strict: true)",
+            tool=tool,
+            constraint="strict: true",
+            policy_file=self.policy.file,
+            policy_line=self.policy.line,
+            suggestion=f"Add {tool} to the policy, or take it out of the agent's tools.",
+        )
+
+
+def _status(violations: list[Violation]) -> Any:
+    levels = {violation.level for violation in violations}
+    return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
+
+
+Valid = Callable[[Any], bool]
+
+
+class _Governing(dict[str, Valid]):
+    """Tool name → whether arguments are valid for it: never for a tool nobody knows, always for one not asked about."""
+
+    def __init__(self, policies: list[ToolPolicy], only: tuple[str, ...]) -> None:
+        super().__init__()
+        compiled = [Governed(compile_schema(_of_a_map(policy.schema)), policy) for policy in policies]
+        self._exact = {one.policy.pattern: one for one in compiled if is_literal(one.policy.pattern)}
+        self._globs = [(glob_matcher(one.policy.pattern), one) for one in compiled]
+        self._only = [glob_matcher(pattern) for pattern in only]
+
+    def schemas(self, tool: str) -> list[Governed] | None:
+        """What a tool's arguments have to meet: nothing for an unknown tool, None for one not asked about."""
+        if self._only and not any(fits(tool) for fits in self._only):
+            return None
+        if tool in self._exact:
+            return [self._exact[tool]]
+        return [one for fits, one in self._globs if fits(tool)]
+
+    def __missing__(self, tool: str) -> Valid:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[tool] = valid = _validity(self.schemas(tool))
+        return valid
+
+
+def _validity(schemas: list[Governed] | None) -> Valid:
+    if schemas is None:
+        return lambda arguments: True
+    if len(schemas) == 1:
+        return schemas[0].validator.is_valid
+    return lambda arguments: bool(schemas) and all(one.validator.is_valid(arguments) for one in schemas)
+
+
+def _of_a_map(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, asking for a map where it does not say so itself: JSON Schema lets a list pass any `properties`."""
+    return schema if "type" in schema else {"type": "object", **schema}
+
+
+def _violations(view: View, call: int, governed: Governed, file: str) -> list[Violation]:
+    arguments = view.calls[call].arguments
+    found: list[Violation] = []
+    for error in governed.validator.iter_errors(arguments):
+        if isinstance(error.kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
+            raise Unjudged(_limit_message(view.names[call], error, governed))
+        found += [_violation(view, call, governed, file, error, extra) for extra in _unexpected(error)]
+    return found
+
+
+def _limit_message(tool: str, error: ValidationError, governed: Governed) -> str:
+    anchor = _anchor(governed.policy, tuple(error.schema_path))
+    place = f"{anchor.file}:{anchor.line}: " if anchor else ""
+    return (
+        f"{place}the pattern for {tool}.{_dotted(error.instance_path)} needs too much backtracking on this value; "
+        "write it without nested repetition"
+    )
+
+
+def _unexpected(error: ValidationError) -> list[str | None]:
+    """The names of arguments that should not be there, each a violation of its own; else one nameless entry."""
+    kind = error.kind
+    if isinstance(kind, ValidationErrorKind.AdditionalProperties | ValidationErrorKind.UnevaluatedProperties):
+        return list(kind.unexpected)
+    return [None]
+
+
+def _violation(
+    view: View, call: int, governed: Governed, file: str, error: ValidationError, extra: str | None
+) -> Violation:
+    kind, path = error.kind, list(error.instance_path)
+    schema_path: SchemaPath = tuple(error.schema_path)
+    value: Any = error.instance
+    has_value = True
+    if isinstance(kind, ValidationErrorKind.Required):
+        path.append(str(kind.property))
+        schema_path = (*schema_path, str(kind.property))
+        value, has_value = None, False
+    elif extra is not None:
+        path.append(extra)
+        value = value.get(extra) if isinstance(value, dict) else None
+    else:
+        value = _found(view.calls[call].arguments, path)
+    anchor = _anchor(governed.policy, schema_path) or Anchor(file, governed.policy.line, "type: object")
+    sentence, advice = in_words(kind, value, anchor)
+    return view.violation(
+        call,
+        level=cast("Level", anchor.level),
+        message=f"{sentence} ({anchor.constraint})",
+        tool=view.names[call],
+        argument=_dotted(path) or None,
+        value=value,
+        has_value=has_value,
+        constraint=anchor.constraint,
+        policy_file=anchor.file,
+        policy_line=anchor.line,
+        suggestion=advice,
+    )
+
+
+def _found(arguments: Any, path: list[str | int]) -> Any:
+    """The value at a path in the arguments as they were given, before any conversion."""
+    for step in path:
+        arguments = arguments[step]
+    return arguments
+
+
+def _anchor(policy: ToolPolicy, path: SchemaPath) -> Anchor | None:
+    """The anchor of a place in the schema, or of the nearest one around it."""
+    if path and path not in policy.anchors and path[-1] in ("maximum", "minimum", "type"):
+        # A bound that every number has, or a type that everything with a bound has.
+        beside = ((*path[:-1], word) for word in ("type", *BOUNDS))
+        path = next((one for one in beside if one in policy.anchors), path)
+    while path:
+        if path in policy.anchors:
+            return policy.anchors[path]
+        path = path[:-1]
+    return None
+
+
+_PLAIN_NAME = re.compile(r"[^.\[\]]+")
+
+
+def _dotted(path: list[str | int]) -> str:
+    """`items[2].price`; a name that has dots of its own is quoted."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif _PLAIN_NAME.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f'["{step}"]'
+    return text
+
+
+def read(context: CheckContext, node: Mapping, at: str) -> ArgsValid | None:
+    """The policy that a test names, or the constraints it states itself."""
+    reader = context.reader
+    file_node, tool, constraints = node.get("policy"), node.get("tool"), node.get("constraints")
+    policy: Policy | None = None
+    if file_node is not None:
+        if tool is not None or constraints is not None:
+            reader.problem(node, f"{at}: 'policy' cannot stand beside 'tool' and 'constraints'")
+        policy = context.policy(file_node, at)
+    elif tool is not None and constraints is not None:
+        policy = inline_policy(reader, tool, constraints, at)
+    else:
+        reader.problem(node, f"{at}: needs 'policy' (a file), or 'tool' and 'constraints'")
+    only = node.get("tools")
+    patterns = [(reader.pattern(item, f"{at}.tools"), item) for item in reader.one_or_more(only)] if only else []
+    if only is not None and not patterns:
+        reader.problem(only, f"{at}.tools: the list is empty, so nothing would be checked")
+    for pattern, item in patterns if policy else []:
+        known = [one.pattern for one in policy.tools] if policy else []
+        if not any(glob_matcher(pattern)(tool) or glob_matcher(tool)(pattern) for tool in known):
+            reader.problem(item, f"{at}.tools: no tool in the policy matches '{pattern}'")
+    strict = node.get("strict")
+    is_strict = reader.boolean(strict, f"{at}.strict") if strict is not None else False
+    return ArgsValid(policy, tuple(pattern for pattern, _ in patterns), is_strict) if policy else None

@@ -1,0 +1,247 @@
+"""Custom metrics: a team's own functions, written in a suite like the built-in checks.
+
+A metric is a function `(trace, config) -> MetricResult` marked with `@metric("name")`. It is found in the modules
+that `plugins:` lists (the suite's folder is importable) and in the entry-point group `passmuster.metrics`. A
+metric that raises makes its test an `error`, with the traceback kept.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import traceback
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from types import ModuleType
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from passmuster.checks._outcome import Outcome, Status, Violation
+from passmuster.checks._plugins import PluginError, import_plugin, told
+from passmuster.checks._spec import Check, CheckSpec
+from passmuster.checks._view import ToolIndex, View
+from passmuster.suite import CheckContext, CheckKind, Mapping, Node, Reader, plain
+from passmuster.traces import ToolCall, Trace
+
+__all__ = ["GROUP", "MetricKind", "MetricResult", "find_metrics", "metric"]
+
+GROUP = "passmuster.metrics"
+_MARK = "__passmuster_metric__"
+_STATUSES = ("pass", "warn", "fail", "skip", "error")
+
+
+class MetricResult(Struct):
+    """What a custom metric answers. Without a status it fails if there are violations."""
+
+    status: str | None = None
+    violations: list[Any] = field(default_factory=list)
+    """Each a `Violation`, a map with its fields, or a string."""
+    score: float | None = None
+    """0 to 1; its mean over all traces becomes a suite metric under the test's id."""
+    stats: dict[str, Any] = field(default_factory=dict)
+    duration_ms: float | None = None
+
+
+Metric = Callable[[Trace, dict[str, Any]], MetricResult]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def metric(name: str) -> Callable[[F], F]:
+    """Mark a function as the metric that suites name so."""
+    if callable(name) or not name.strip():
+        raise TypeError('a metric needs a name: @passmuster.metric("my_metric")')
+
+    def mark(function: F) -> F:
+        setattr(function, _MARK, name)
+        return function
+
+    return mark
+
+
+class CustomMetric(CheckSpec, frozen=True):
+    """One test's metric and its configuration."""
+
+    function: Metric
+    config: dict[str, Any]
+    file: str
+    line: int
+    asks_figures = True
+
+    def compile(self, tools: ToolIndex) -> Check:
+        """The check that runs the metric."""
+
+        def check(view: View) -> Outcome:
+            try:
+                result = self.function(_copy(view.trace), deepcopy(self.config))
+                return self._outcome(view, result)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # also `sys.exit()`: a metric does not get to end the run
+                return Outcome("error", True, message=traceback.format_exc())
+
+        return check
+
+    def _outcome(self, view: View, result: MetricResult) -> Outcome:
+        if not isinstance(result, MetricResult):
+            raise TypeError(f"the metric returned {type(result).__name__}, expected a passmuster.MetricResult")
+        if result.status is not None and result.status not in _STATUSES:
+            raise ValueError(f"the metric returned status {result.status!r}, expected one of {', '.join(_STATUSES)}")
+        score = result.score
+        if score is not None and not 0 <= score <= 1:
+            raise ValueError(f"the metric returned score {score!r}, expected 0 to 1")
+        if not isinstance(result.violations, list | tuple):
+            raise TypeError(f"violations are a list, not {type(result.violations).__name__}")
+        if not isinstance(result.stats, dict):
+            raise TypeError(f"stats are a map, not {type(result.stats).__name__}")
+        violations = tuple(self._violation(view, one) for one in result.violations)
+        status = cast("Status | None", result.status) or _status(violations)
+        return Outcome(
+            status,
+            exercised=status != "skip",
+            violations=violations,
+            stats=_values(result.stats),
+            score=None if score is None else float(score),
+            message="the metric itself reported an error" if status == "error" else None,
+        )
+
+    def _violation(self, view: View, given: object) -> Violation:
+        if isinstance(given, str):
+            given = {"message": given}
+        if isinstance(given, Violation):
+            given = {
+                name: getattr(given, name) for name in Violation.__struct_fields__ if getattr(given, name) is not None
+            }
+        if not isinstance(given, dict):
+            raise TypeError(f"a violation is a Violation, a map or a string, not {type(given).__name__}")
+        unknown = sorted(str(name) for name in given if name not in _FIELDS)
+        if unknown:
+            raise ValueError(f"a violation has no field {', '.join(unknown)}")
+        stated = {name: value for name, value in given.items() if value is not None and name not in _PLACED}
+        checked = msgspec.convert({"message": "the metric reports a violation", **stated}, Violation)
+        call = checked.call_index
+        if call is not None and not 1 <= call <= len(view.names):
+            raise ValueError(f"call_index {call} is not a call of this trace, which has {len(view.names)}")
+        fields = {name: getattr(checked, name) for name in stated} | {
+            "message": checked.message,
+            "value": _values(checked.value),
+            "has_value": "value" in given,
+            "policy_file": checked.policy_file or self.file,
+            "policy_line": checked.policy_line or self.line,
+        }
+        fields.pop("call_index", None)
+        return view.violation(None if call is None else call - 1, **fields)
+
+
+_FIELDS = frozenset(Violation.__struct_fields__)
+_PLACED = frozenset({"has_value", "neighbours", "scenario", "trace_file", "trace_id", "trace_line", "waived"})
+"""Fields of a violation that are worked out, not stated."""
+
+
+def _copy(trace: Trace) -> Trace:
+    """A trace of the metric's own: what it does to it, it does to no other check."""
+    return replace(trace, steps=tuple(_copied(step) if type(step) is ToolCall else step for step in trace.steps))
+
+
+def _copied(call: ToolCall) -> ToolCall:
+    return replace(call, arguments=msgspec.to_builtins(call.arguments), error=msgspec.to_builtins(call.error))
+
+
+def _status(violations: tuple[Violation, ...]) -> Status:
+    """What violations come to where the metric states nothing: fail, unless their own levels are lower."""
+    levels = {violation.level for violation in violations}
+    return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
+
+
+def _values(foreign: Any) -> Any:
+    """Any object in what JSON can say; text for what it cannot."""
+    return msgspec.to_builtins(foreign, str_keys=True, enc_hook=repr)
+
+
+class MetricKind:
+    """A custom metric as the loader sees it: a kind of check that takes a `config`."""
+
+    keys = ("config",)
+
+    def __init__(self, name: str, function: Metric) -> None:
+        self.name = name
+        self.function = function
+
+    def read(self, context: CheckContext, node: Mapping, at: str) -> CustomMetric:
+        """The metric with the test's configuration."""
+        config = node.get("config")
+        values = plain(context.reader.mapping(config, f"{at}.config")) if config is not None else {}
+        return CustomMetric(self.function, values, context.reader.file, node.line)
+
+
+class BrokenKind:
+    """A metric that cannot be had. It is told where a test names it, for other suites have no use for it."""
+
+    keys = ("config",)
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self.why = why
+
+    def read(self, context: CheckContext, node: Mapping, at: str) -> None:
+        """Nothing but a problem."""
+        context.reader.problem(node, f"{at}: the metric '{self.name}' cannot be had: {self.why}")
+
+
+def find_metrics(folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> dict[str, CheckKind]:
+    """The metrics of the suite's own plugins and of installed packages, by name. The suite's own come first."""
+    found: dict[str, CheckKind] = {}
+    owners: dict[str, str] = {}
+    for name, node in plugins:
+        try:
+            module = import_plugin(name, folder)
+        except PluginError as error:
+            reader.problem(node, f"plugins: {error}")
+            continue
+        marked = list(_marked(module))
+        if not marked:
+            reader.problem(
+                node, f"plugins: the module '{name}' defines no metric; mark one with @passmuster.metric(\"name\")"
+            )
+        for metric_name, function in marked:
+            known = found.get(metric_name)
+            if isinstance(known, MetricKind) and known.function is not function:
+                reader.problem(node, f"plugins: both {owners[metric_name]} and {name} define a metric '{metric_name}'")
+            found[metric_name] = MetricKind(metric_name, function)
+            owners[metric_name] = name
+    return _installed() | found
+
+
+def _installed() -> dict[str, CheckKind]:
+    """The metrics of installed packages. One that two packages define is nobody's."""
+    found: dict[str, CheckKind] = {}
+    for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        for kind in _of_entry(entry):
+            known = found.get(kind.name)
+            if known is None or (isinstance(known, MetricKind) and known.function is getattr(kind, "function", None)):
+                found[kind.name] = kind
+            else:
+                found[kind.name] = BrokenKind(kind.name, "several installed packages define it")
+    return found
+
+
+def _of_entry(entry: importlib.metadata.EntryPoint) -> list[CheckKind]:
+    try:
+        loaded = entry.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return [BrokenKind(entry.name, f"importing '{entry.value}' failed: {told(error)}")]
+    if isinstance(loaded, ModuleType):
+        return [MetricKind(name, function) for name, function in _marked(loaded)]
+    if not callable(loaded):
+        return [BrokenKind(entry.name, f"'{entry.value}' is not a function")]
+    return [MetricKind(getattr(loaded, _MARK, entry.name), loaded)]
+
+
+def _marked(module: ModuleType) -> Iterator[tuple[str, Metric]]:
+    for value in vars(module).values():
+        name = getattr(value, _MARK, None) if callable(value) else None
+        if isinstance(name, str):
+            yield name, value

@@ -1,0 +1,71 @@
+"""A question that no code can decide, and a judge's answer to it.
+
+A check that needs a judge answers with a `Question` and is resumed with a `Verdict`; the pure part never waits.
+Everything that could change a verdict is in the question, for its cache key is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from passmuster.suite import Example
+
+__all__ = ["Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"]
+
+
+Kind = Literal["llm_judge", "safety_check", "hallucination_check", "behavior"]
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What a judge is asked about one trace."""
+
+    kind: Kind
+    rule: str
+    """What the answer is measured by, in the suite's words."""
+    query: str | None = None
+    answer: str
+    """The agent's words: untrusted."""
+    evidence: tuple[str, ...] = ()
+    """The tool results of the trace, as JSON text, where the question is about grounding: untrusted."""
+    context: str | None = None
+    examples: tuple[Example, ...] = ()
+    unsent: tuple[str, ...] = ()
+    """The same where the judge is not told of it: what is secret in it must not reach the judge by another way."""
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """A judge's answer: a score from 1 to 5 and its reason. Whether that passes is for a threshold to say."""
+
+    score: int
+    reason: str
+    votes: tuple[int, ...] = ()
+    """The scores of an ensemble's members, in the order they are configured; `score` is their median."""
+
+
+class JudgeFailure(Struct, frozen=True):
+    """Why there is no verdict. A judge that fails is never a pass."""
+
+    message: str
+
+
+Heard = Verdict | JudgeFailure | None
+"""What comes of a question: a verdict, the reason why there is none, or nothing because judges are off."""
+
+
+class Inquiry(Struct, frozen=True):
+    """A check that asks judges, on one trace: its questions, and the score from which each is met."""
+
+    check: str
+    """`llm_judge`, `safety_check`, `hallucination_check`, or the name of a behavior."""
+    questions: tuple[Question, ...]
+    least: tuple[int, ...]
+    forbidden: bool = False
+    """A behavior that must not be shown: the check passes where the judge does not see it."""
+
+    def passes(self, scores: Sequence[int]) -> bool:
+        """Whether the check passes with these scores, one for each question."""
+        met = all(score >= least for score, least in zip(scores, self.least, strict=True))
+        return met != self.forbidden

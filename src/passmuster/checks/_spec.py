@@ -1,0 +1,38 @@
+"""What every kind of check has in common: it reads its part of a test, and compiles it into a function on a trace."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+from msgspec import Struct
+
+from passmuster.checks._outcome import Outcome
+from passmuster.checks._view import ToolIndex, View
+from passmuster.suite import Test
+
+__all__ = ["Check", "CheckSpec", "spec_of"]
+
+Check = Callable[[View], Outcome]
+
+
+class CheckSpec(Struct, frozen=True):
+    """One test's own part, in its check's terms."""
+
+    asks_figures: ClassVar[bool] = False
+    """Whether it looks at what the calls of models used up."""
+
+    @abstractmethod
+    def compile(self, tools: ToolIndex) -> Check:
+        """The check, ready to run."""
+
+    def rule_lines(self) -> list[tuple[str, int]]:
+        """Type and line of each rule, for checks that are made of rules."""
+        return []
+
+
+def spec_of(test: Test) -> CheckSpec:
+    """The test's own part, as its check read it."""
+    assert isinstance(test.spec, CheckSpec)
+    return test.spec

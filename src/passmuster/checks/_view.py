@@ -1,0 +1,216 @@
+"""One trace as the checks see it, worked out once and shared by all of them.
+
+Every tool pattern of a plan has one bit. A tool's name is looked up once in its life: `ToolIndex` maps it to the
+bits of the patterns it fits, and a trace's calls to a list of such numbers. Whether any call of a trace fits a
+pattern is then one `&`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+from passmuster.checks._matching import MISSING, compile_args, compile_matcher
+from passmuster.checks._outcome import Level, Neighbours, Violation
+from passmuster.suite import FailedWhen, Selector, glob_matcher
+from passmuster.traces import ToolCall, Trace
+
+__all__ = ["CallSelector", "ToolIndex", "View", "Viewer"]
+
+_REMEMBERED = 10_000
+
+
+class ToolIndex(dict[str, int]):
+    """Tool name → the bits of the patterns it fits. Names are remembered, up to a bound: they are untrusted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._patterns: list[Callable[[str], bool]] = []
+        self._bits: dict[str, int] = {}
+
+    def bit(self, pattern: str) -> int:
+        """The bit that stands for a pattern."""
+        if pattern not in self._bits:
+            self._bits[pattern] = 1 << len(self._patterns)
+            self._patterns.append(glob_matcher(pattern))
+            self.clear()
+        return self._bits[pattern]
+
+    def bits(self, patterns: Iterable[str]) -> int:
+        """The bits of several patterns together."""
+        together = 0
+        for pattern in patterns:
+            together |= self.bit(pattern)
+        return together
+
+    def __missing__(self, name: str) -> int:
+        found = 0
+        for place, fits in enumerate(self._patterns):
+            if fits(name):
+                found |= 1 << place
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[name] = found
+        return found
+
+
+class View:
+    """The calls of one trace: names, pattern bits, positions, failures."""
+
+    __slots__ = ("_evidence", "_firsts", "any_bits", "bits", "calls", "failed", "names", "plain", "positions", "trace")
+
+    def __init__(self, trace: Trace, names: list[str], bits: list[int]) -> None:
+        self.trace = trace
+        self.calls: list[ToolCall] = trace.tool_calls
+        self.names = names
+        self.bits = bits
+        self.failed: list[bool] | None = None
+        """One flag a call; None where no call failed."""
+        self.positions: Sequence[int] = range(len(names))
+        self.plain = True
+        """No call failed and none ran in parallel, so that a call's index tells all about its place."""
+        self._evidence: tuple[str, ...] | None = None
+        self._firsts: list[tuple[int, int]] = []
+        seen = 0
+        for call, mine in enumerate(bits):
+            new = mine & ~seen
+            if new:
+                self._firsts.append((new, call))
+                seen |= new
+        self.any_bits = seen
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The calls in text that a judge can read, written once for all questions about the trace."""
+        if self._evidence is None:
+            from passmuster.checks._evidence import evidence  # late, for most runs ask no judge
+
+            self._evidence = evidence(self.trace)
+        return self._evidence
+
+    def first(self, bits: int) -> int:
+        """The index of the first call that fits any of these patterns; -1 where none does."""
+        for new, call in self._firsts:
+            if new & bits:
+                return call
+        return -1
+
+    def last(self, bits: int) -> int:
+        """The index of the last call that fits any of these patterns; -1 where none does."""
+        if not self.any_bits & bits:
+            return -1
+        call = len(self.bits) - 1
+        while not self.bits[call] & bits:
+            call -= 1
+        return call
+
+    def violation(self, call: int | None, *, message: str, level: Level = "block", **fields: Any) -> Violation:
+        """A violation of this trace, at the call with this index where there is one."""
+        trace = self.trace
+        if call is not None:
+            fields["call_index"] = call + 1
+            fields["neighbours"] = Neighbours(
+                calls=len(self.names),
+                before=self.names[call - 1] if call else None,
+                after=self.names[call + 1] if call + 1 < len(self.names) else None,
+            )
+        return Violation(
+            message=message, level=level, trace_id=trace.trace_id, trace_file=trace.origin.file or None, **fields
+        )
+
+
+def _positions(calls: list[ToolCall]) -> list[int]:
+    """Each call's position, from 0; adjacent calls of one group share it."""
+    positions: list[int] = []
+    here, group = -1, None
+    for call in calls:
+        if call.group is None or call.group != group:
+            here += 1
+        group = call.group
+        positions.append(here)
+    return positions
+
+
+class Viewer:
+    """Makes the view of each trace of a run."""
+
+    def __init__(self, failed_when: Iterable[FailedWhen] = ()) -> None:
+        self.tools = ToolIndex()
+        self._failed_when = [(self.tools.bit(rule.tool), compile_matcher(rule.result)) for rule in failed_when]
+
+    def view(self, trace: Trace) -> View:
+        """The trace as the checks see it."""
+        calls = trace.tool_calls
+        tools = self.tools
+        names = [call.tool for call in calls]
+        view = View(trace, names, [tools[name] for name in names])
+        for call in calls:
+            if call.error or call.group is not None:
+                flags = [call.failed for call in calls]
+                view.failed = flags if True in flags else None
+                view.positions = _positions(calls)
+                view.plain = False
+                break
+        if self._failed_when:
+            try:
+                view.failed = self._look_at_results(calls, view.bits, view.failed)
+            except TimeoutError:
+                view.failed = _Untold()
+            view.plain = view.plain and view.failed is None
+        return view
+
+    def _look_at_results(self, calls: list[ToolCall], bits: list[int], failed: list[bool] | None) -> list[bool] | None:
+        flags = failed or [False] * len(calls)
+        for place, call in enumerate(calls):
+            if not flags[place]:
+                flags[place] = any(bits[place] & bit and fits(_result(call)) for bit, fits in self._failed_when)
+        return flags if any(flags) else None
+
+
+class _Untold(list[bool]):
+    """The failures of a trace on which `failed_when` ran out of time: a check that asks about one breaks."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, place: Any) -> NoReturn:
+        raise TimeoutError("a pattern in 'failed_when' took longer than a second")
+
+
+class CallSelector:
+    """A selector at work: which calls of a view it means."""
+
+    def __init__(self, selector: Selector, tools: ToolIndex) -> None:
+        self.name = selector.name
+        self.bits = tools.bits(selector.patterns)
+        self._args = compile_args(selector.args) if selector.args else None
+        self._result = compile_matcher(selector.result) if selector.result is not None else None
+        self._failed = selector.failed
+        self.plain = self._args is None and self._result is None and self._failed is None
+
+    def attempts(self, view: View) -> list[int]:
+        """The indexes of the calls meant, failed ones included."""
+        mine = self.bits
+        if not view.any_bits & mine:
+            return []
+        found = [place for place, bits in enumerate(view.bits) if bits & mine]
+        return found if self.plain else [place for place in found if self._fits(view, place)]
+
+    def successes(self, view: View) -> list[int]:
+        """The indexes of the calls meant that did not fail. A selector that speaks of failure is taken at its word."""
+        found = self.attempts(view)
+        if view.failed is None or self._failed is not None:
+            return found
+        return [place for place in found if not view.failed[place]]
+
+    def _fits(self, view: View, place: int) -> bool:
+        call = view.calls[place]
+        if self._failed is not None and self._failed != bool(view.failed and view.failed[place]):
+            return False
+        if self._args is not None and not self._args(call.arguments):
+            return False
+        return self._result is None or self._result(_result(call))
+
+
+def _result(call: ToolCall) -> Any:
+    return call.result if call.result_json else MISSING

@@ -1,0 +1,82 @@
+"""What a command says: lines and documents on standard output, what is wrong with the input on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+import click
+
+from passmuster._problems import InputError, OutsideError, Problem
+from passmuster.reports import encodable, one_line, plural
+
+__all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refuse", "say"]
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print text in what standard output can show."""
+    stream = _output()
+    print_bytes(encodable("".join(f"{line}\n" for line in lines), stream).encode(stream.encoding or "utf-8"))
+
+
+def print_document(document: Any) -> None:
+    """Print a value as JSON."""
+    from passmuster.reports import encoded  # late, for most commands print text
+
+    print_bytes(encoded(document))
+
+
+def print_bytes(data: bytes) -> None:
+    """Print what is encoded already."""
+    stream = _output()
+    with open_pipe(stream):
+        stream.buffer.write(data)
+        stream.buffer.flush()
+
+
+def _output() -> TextIO:
+    if sys.stdout is None:
+        raise OutsideError(Problem("there is no standard output to print to"))
+    return sys.stdout
+
+
+def say(text: str) -> None:
+    """Tell the person, on standard error. What cannot be told changes no exit code."""
+    with contextlib.suppress(OutsideError), open_pipe(sys.stderr):
+        click.echo(text, err=True)
+
+
+@contextlib.contextmanager
+def open_pipe(stream: TextIO) -> Iterator[None]:
+    """What is printed here may be cut short by its reader (`| head -1`), which is none of our business.
+
+    Any other trouble, such as a full disk, is an `OutsideError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        # The interpreter flushes the stream once more when it ends; that has to go somewhere.
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OutsideError(Problem(f"cannot print: {error.strerror or error}")) from error
+
+
+def refuse(error: InputError) -> None:
+    """Tell what is wrong and end with exit code 2."""
+    _tell(error.problems)
+    sys.exit(2)
+
+
+def complain(error: InputError) -> None:
+    """Tell what is wrong with the input of a run, and that it was not judged."""
+    _tell(error.problems)
+    say(f"Nothing was judged: {plural(len(error.problems), 'problem')} in the input.")
+
+
+def _tell(problems: Iterable[Problem]) -> None:
+    for problem in problems:
+        say(f"error: {one_line(str(problem))}")

@@ -1,0 +1,251 @@
+"""A compiled suite: what turns one trace into an evaluation. Compiled once per process."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from passmuster._problems import Problem, UsageError, did_you_mean
+from passmuster.checks import Golden, Outcome, RunShown, Unjudged, View, Viewer, golden_of, shown_by, spec_of
+from passmuster.scoring import Evaluation, Figures, Leniency, ScenarioTally, Tally, TestResult, TestTally
+from passmuster.suite import Scenario, Suite, Test, glob_matcher
+from passmuster.traces import Trace
+
+if TYPE_CHECKING:
+    from passmuster.checks import Heard, Inquiry, Question, ScenarioCheck
+
+__all__ = ["Pending", "Plan", "compile_suite", "select"]
+
+
+_Evaluating = Generator[list["Question"], Sequence["Heard"], Evaluation]
+
+
+class Pending(Struct, frozen=True):
+    """An evaluation that waits for a judge: what it asks, and how it goes on with the answers."""
+
+    questions: list[Question]
+    resume: Callable[[Sequence[Heard]], Evaluation | Pending]
+
+
+def _go_on(evaluating: _Evaluating, heard: Sequence[Heard] | None) -> Evaluation | Pending:
+    try:
+        questions = next(evaluating) if heard is None else evaluating.send(heard)
+    except StopIteration as end:
+        evaluation: Evaluation = end.value
+        return evaluation
+    return Pending(questions, partial(_go_on, evaluating))
+
+
+class Plan:
+    """The checks of a suite, ready to judge traces."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        today: datetime.date,
+        golden: Mapping[str, Golden] | None = None,
+        *,
+        judges_only_warn: bool = False,
+    ) -> None:
+        self.suite = suite
+        self._viewer = Viewer(suite.failed_when)
+        self._tests = [_PlannedTest(index, test, suite, self._viewer, today) for index, test in enumerate(suite.tests)]
+        self._checks = _scenario_checks(suite, golden or {}, self._viewer, judges_only_warn)
+        self._scenarios = {scenario.id: scenario for scenario in suite.scenarios}
+        self._by_query: dict[str, list[Scenario]] = {}
+        for scenario in suite.scenarios:
+            if scenario.query is not None:
+                self._by_query.setdefault(_folded(scenario.query), []).append(scenario)
+
+    def tally(self) -> Tally:
+        """An empty tally for this plan's outcomes."""
+        return Tally(
+            tests=[TestTally(*_zeros(len(spec_of(test).rule_lines()))) for test in self.suite.tests],
+            scenarios={id_: ScenarioTally() for id_ in self._scenarios},
+            waivers_used=[0] * len(self.suite.waivers),
+            figures=Figures() if self.suite.asks_figures else None,
+        )
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether a trace may leave questions for a judge."""
+        return any(check.may_ask for check in self._checks.values())
+
+    @property
+    def asks_figures(self) -> bool:
+        """Whether anything looks at what the calls of models used up."""
+        return self.suite.asks_figures or any(spec_of(test).asks_figures for test in self.suite.tests)
+
+    def evaluate(self, trace: Trace) -> Evaluation:
+        """Everything the suite has to say about one trace, with no judge to ask."""
+        scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)
+        view = self._viewer.view(trace)
+        seen, explain = None, None
+        check = self._checks.get(scenario.id) if scenario else None
+        if check is not None:
+            seen = check.look(view)
+            explain = partial(check.explain, view, seen)
+        results = self._results(view, scenario)
+        return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous, seen, explain)
+
+    def begin(self, trace: Trace) -> Evaluation | Pending:
+        """The same where judges are asked: an evaluation, or the questions it waits for."""
+        scenario = self._scenario_of(trace)[0] if self._scenarios else None
+        check = self._checks.get(scenario.id) if scenario else None
+        if scenario is None or check is None or not check.may_ask:
+            return self.evaluate(trace)
+        view = self._viewer.view(trace)
+        return _go_on(self._judged(view, scenario, check), None)
+
+    def inquire(self, trace: Trace) -> tuple[str | None, list[Inquiry], tuple[str, ...]]:
+        """The scenario of a trace, all that judges could be asked about it, and the answer checks that failed."""
+        scenario = self._scenario_of(trace)[0] if self._scenarios else None
+        check = self._checks.get(scenario.id) if scenario else None
+        if scenario is None or check is None:
+            return scenario.id if scenario else None, [], ()
+        return scenario.id, *check.inquiries(self._viewer.view(trace))
+
+    def _judged(self, view: View, scenario: Scenario, check: ScenarioCheck) -> _Evaluating:
+        results = self._results(view, scenario)
+        seen = yield from check.examine(view)
+        return Evaluation(view.trace, results, scenario.id, None, None, seen, partial(check.explain, view, seen))
+
+    def _results(self, view: View, scenario: Scenario | None) -> list[TestResult]:
+        """Every test that speaks of the trace."""
+        results: list[TestResult] = []
+        started = perf_counter_ns()
+        for test in self._tests:
+            if test.selective and not test.applies(view.trace, scenario):
+                continue
+            outcome, waivers = test.judge(view, scenario)
+            ended = perf_counter_ns()
+            results.append(TestResult(test.index, outcome, waivers, ended - started))
+            started = ended
+        return results
+
+    def golden(self, traces: Iterable[Trace]) -> dict[str, Golden]:
+        """What recorded runs show, per scenario."""
+        runs: dict[str, list[RunShown]] = {}
+        for trace in traces:
+            scenario, _, _ = self._scenario_of(trace)
+            if scenario is not None:
+                runs.setdefault(scenario.id, []).append(shown_by(trace))
+        return {id_: golden_of(recorded) for id_, recorded in runs.items()}
+
+    def _scenario_of(self, trace: Trace) -> tuple[Scenario | None, str | None, str | None]:
+        """The scenario a trace belongs to, or the id nobody knows, or the query that several scenarios share."""
+        if trace.scenario is not None:
+            scenario = self._scenarios.get(trace.scenario)
+            return scenario, None if scenario else trace.scenario, None
+        if trace.query is None:
+            return None, None, None
+        matches = self._by_query.get(_folded(trace.query), [])
+        if len(matches) > 1:
+            return None, None, " / ".join(scenario.id for scenario in matches)
+        return matches[0] if matches else None, None, None
+
+
+def _scenario_checks(
+    suite: Suite, golden: Mapping[str, Golden], viewer: Viewer, judges_only_warn: bool
+) -> dict[str, ScenarioCheck]:
+    stating = [scenario for scenario in suite.scenarios if scenario.selected and scenario.states_something]
+    if not stating:
+        return {}
+    from passmuster.checks import ScenarioCheck  # late, for suites of tests alone do without
+
+    return {
+        one.id: ScenarioCheck(one, suite, golden.get(one.id), viewer.tools, judges_only_warn=judges_only_warn)
+        for one in stating
+    }
+
+
+def _zeros(rules: int) -> tuple[list[int], list[int]]:
+    return [0] * rules, [0] * rules
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.split())
+
+
+class _PlannedTest:
+    """One test, compiled."""
+
+    def __init__(self, index: int, test: Test, suite: Suite, viewer: Viewer, today: datetime.date) -> None:
+        self.index = index
+        self._check = spec_of(test).compile(viewer.tools)
+        self._leniency = Leniency(test, suite, today)
+        self._scenarios = None if test.scenarios is None else frozenset(test.scenarios)
+        self._tags = None if test.tags is None else frozenset(test.tags)
+        self.selective = self._scenarios is not None or self._tags is not None
+
+    def applies(self, trace: Trace, scenario: Scenario | None) -> bool:
+        """Whether the test speaks of this trace."""
+        if self._scenarios is not None and (scenario is None or scenario.id not in self._scenarios):
+            return False
+        if self._tags is None:
+            return True
+        return not self._tags.isdisjoint(trace.tags) or (
+            scenario is not None and not self._tags.isdisjoint(scenario.tags)
+        )
+
+    def judge(self, view: View, scenario: Scenario | None) -> tuple[Outcome, tuple[int, ...]]:
+        """The outcome as it counts, and the waivers used. A check that breaks is an outcome too."""
+        try:
+            outcome = self._check(view)
+        except (Unjudged, TimeoutError) as error:
+            outcome = Outcome("error", True, message=str(error) or "a pattern took longer than a second")
+        except Exception:
+            import traceback
+
+            outcome = Outcome("error", True, message=traceback.format_exc())
+        if outcome.violations or outcome.status != "pass":
+            return self._leniency.apply(outcome, scenario.id if scenario else None)
+        return outcome, ()
+
+
+def compile_suite(
+    suite: Suite,
+    today: datetime.date,
+    golden: Mapping[str, Golden] | None = None,
+    *,
+    judges_only_warn: bool = False,
+) -> Plan:
+    """The plan for a suite; `golden` is what was recorded before, per scenario."""
+    return Plan(suite, today, golden, judges_only_warn=judges_only_warn)
+
+
+def select(suite: Suite, only: tuple[str, ...], tags: tuple[str, ...]) -> Suite:
+    """The part of a suite that `--only` and `--tag` ask for; what selects nothing is refused."""
+    if not only and not tags:
+        return suite
+    ids = [*(test.id for test in suite.tests), *(scenario.id for scenario in suite.scenarios)]
+    known_tags = {tag for test in suite.tests for tag in test.tags or ()}
+    known_tags |= {tag for scenario in suite.scenarios for tag in scenario.tags}
+    problems = [
+        Problem(f"--only {pattern} selects no test and no scenario{did_you_mean(pattern, ids)}")
+        for pattern in only
+        if not any(glob_matcher(pattern)(id_) for id_ in ids)
+    ]
+    problems += [
+        Problem(f"--tag {tag} is on no test and no scenario{did_you_mean(tag, known_tags)}")
+        for tag in tags
+        if tag not in known_tags
+    ]
+    tests = tuple(test for test in suite.tests if _chosen(test.id, test.tags, only, tags))
+    scenarios = tuple(replace(one, selected=_chosen(one.id, one.tags, only, tags)) for one in suite.scenarios)
+    if not problems and not tests and not any(scenario.selected for scenario in scenarios):
+        problems.append(Problem("--only and --tag together select nothing"))
+    if problems:
+        raise UsageError(problems)
+    return replace(suite, tests=tests, scenarios=scenarios)
+
+
+def _chosen(id_: str, own: tuple[str, ...] | None, only: tuple[str, ...], tags: tuple[str, ...]) -> bool:
+    named = not only or any(glob_matcher(pattern)(id_) for pattern in only)
+    return named and (not tags or not set(tags).isdisjoint(own or ()))

@@ -1,0 +1,128 @@
+"""What was kept, read again: the runs of a suite, and a run's report."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from passmuster._problems import Problem
+from passmuster.history._report_file import REPORT, report_document
+from passmuster.history._schema import bring_up_to_date, sqlite
+from passmuster.history._store import MOST_REPORTS, HistoryError, history_file, opened, storable
+from passmuster.scoring import Figure
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+__all__ = ["History", "Run", "read_history", "report_of"]
+
+_COLUMNS = (
+    *("id", "time", "suite", "suite_file", "suite_sha256", "verdict", "exit_code"),
+    *("agent_version", "duration_ms", "passed", "failed"),
+)
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """One run as the history lists it."""
+
+    id: int
+    time: str
+    """In UTC: `2026-01-31T09:30:00Z`."""
+    suite: str
+    suite_file: str
+    suite_sha256: str
+    verdict: str
+    exit_code: int
+    agent_version: str | None
+    duration_ms: float
+    passed: int
+    """Tests and scenarios that passed, perhaps with a warning."""
+    failed: int
+    metrics: dict[str, Figure]
+
+
+class History(Struct, frozen=True):
+    """The newest runs of one suite, oldest first."""
+
+    suite_file: str
+    total: int
+    """How many there are, listed or not."""
+    runs: list[Run]
+
+
+def read_history(root: Path, suite_file: str, last: int) -> History:
+    """The last runs of a suite; none if there is no history. Raises `HistoryError` if it cannot be read."""
+    name = storable(suite_file)
+    with _read(root) as connection:
+        if connection is None:
+            return History(name, 0, [])
+        connection.execute("BEGIN")  # so that no run comes between the questions
+        total = connection.execute("SELECT count(*) FROM runs WHERE suite_file = ?", (name,)).fetchone()[0]
+        newest = "FROM runs WHERE suite_file = ? ORDER BY id DESC LIMIT ?"
+        rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} {newest}", (name, last)).fetchall()
+        metrics: dict[int, dict[str, Figure]] = {row[0]: {} for row in rows}
+        for run, metric, value, n, low, high in connection.execute(
+            f"SELECT run, name, value, n, low, high FROM metrics WHERE run IN (SELECT id {newest}) ORDER BY run, name",
+            (name, last),
+        ):
+            metrics[run][metric] = Figure(value, n, None if low is None or high is None else (low, high))
+    runs = [Run(**dict(zip(_COLUMNS, row, strict=True)), metrics=metrics[row[0]]) for row in reversed(rows)]
+    return History(name, total, runs)
+
+
+def report_of(root: Path, run: int) -> dict[str, Any]:
+    """The report of a run as a plain document. Raises `HistoryError` if it is not there."""
+    file = str(history_file(root))
+    with _read(root) as connection:
+        if connection is None:
+            raise HistoryError(Problem(f"there is no run {run}, for no run was kept yet", file))
+        row = connection.execute(
+            "SELECT reports.report FROM runs LEFT JOIN reports ON run = id WHERE id = ?", (run,)
+        ).fetchone()
+        span = connection.execute("SELECT min(id), max(id) FROM runs").fetchone()
+    if row is None:
+        kept = "none was kept yet" if span[0] is None else f"the runs kept are from {span[0]} to {span[1]}"
+        raise HistoryError(Problem(f"there is no run {run}; {kept}", file))
+    if row[0] is None:
+        message = f"the report of run {run} is no longer kept: a suite's last {MOST_REPORTS} are"
+        raise HistoryError(Problem(message, file))
+    return report_document(_unpacked(row[0], run, file), f"{file}, run {run}")
+
+
+def _unpacked(report: bytes, run: int, file: str) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        written = unpacker.decompress(report, REPORT.most_bytes + 1)
+    except zlib.error as error:
+        raise HistoryError(Problem(f"the report of run {run} is damaged: {error}", file)) from error
+    if not unpacker.eof and len(written) <= REPORT.most_bytes:
+        raise HistoryError(Problem(f"the report of run {run} is damaged: its end is missing", file))
+    return written
+
+
+@contextmanager
+def _read(root: Path) -> Iterator[Connection | None]:
+    """The history to read from, or None where there is none."""
+    file = history_file(root)
+    if not os.path.exists(file):
+        yield None
+        return
+    # Reading too needs a file beside it; where none can be made, nobody writes either, and it can be read as it lies.
+    with opened(file, "mode=rw") as connection:
+        try:
+            bring_up_to_date(connection)
+            connection.execute("SELECT 1 FROM runs LIMIT 1")
+        except sqlite.OperationalError as error:
+            if not str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+                raise
+        else:
+            yield connection
+            return
+    with opened(file, "mode=ro&immutable=1") as connection:
+        yield connection

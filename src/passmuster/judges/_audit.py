@@ -1,0 +1,286 @@
+"""How good a judge is: measured against people, against checks that cannot err, and against itself.
+
+Three questions, each answered with its n and a 95 % interval, or with the reason why there is no number.
+
+*Does it agree with people?* Agreement and the rates of false passes and false failures with Wilson's interval (1927),
+the labels being a sample; Cohen's kappa (1960) beyond chance. A false pass is what people fail and the judge passes.
+*Does it see what code sees?* Where a deterministic check fails an answer, a judge of that answer should too. It is
+asked although a run would not ask it.
+*Does it say the same twice?* A question flips if repeated asking gives both a pass and a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from passmuster.checks import Heard, Inquiry, Question, Verdict
+from passmuster.judges._canaries import sway
+from passmuster.scoring import cohens_kappa, kappa_interval, wilson
+
+__all__ = [
+    "ENOUGH_LABELS",
+    "GOOD_AGREEMENT",
+    "GOOD_KAPPA",
+    "MOST_FALSE_PASSES",
+    "MOST_FLIPS",
+    "MOST_UNANSWERED",
+    "Audit",
+    "Confusion",
+    "Figure",
+    "Overruled",
+    "Rated",
+    "audit",
+]
+
+ENOUGH_LABELS = 20
+GOOD_KAPPA = 0.6
+GOOD_AGREEMENT = 0.8
+"""What the lower end of the agreement's interval has to reach where kappa does not reach its bar."""
+MOST_FALSE_PASSES = 0.1
+MOST_FLIPS = 0.1
+MOST_UNANSWERED = 0.05
+
+Ask = Callable[[Sequence[Question]], Sequence[Heard]]
+
+
+class Rated(Struct, frozen=True):
+    """A check on one trace, and what a person says of it."""
+
+    inquiry: Inquiry
+    passes: bool
+
+
+class Overruled(Struct, frozen=True):
+    """A check on a trace whose answer deterministic checks fail, and their names."""
+
+    inquiry: Inquiry
+    failed: tuple[str, ...]
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """One number with its n; no value where nothing was measured, and why."""
+
+    value: float | None
+    n: int
+    ci95: tuple[float, float] | None = None
+    why: str | None = None
+
+
+class Confusion(Struct, frozen=True, kw_only=True):
+    """How often people and judge said what, people first."""
+
+    pass_pass: int = 0
+    pass_fail: int = 0
+    fail_pass: int = 0
+    fail_fail: int = 0
+
+
+class Audit(Struct, frozen=True, kw_only=True):
+    """Everything that was found, and what follows from it."""
+
+    labels: int
+    unanswered: int
+    """Labels on which the judge gave no verdict; they are in no figure."""
+    confusion: Confusion
+    agreement: Figure
+    kappa: Figure
+    false_pass: Figure
+    """Of what people fail."""
+    false_fail: Figure
+    """Of what people pass."""
+    by_check: dict[str, Figure]
+    """Agreement on each check that was labelled."""
+    against_checks: dict[str, Figure]
+    """How often the judge passes an answer that a deterministic check fails, by that check."""
+    flips: Figure
+    sway: Figure
+    usable: bool
+    conclusion: str
+    no_verdict: str | None = None
+    """What the judge gave as the reason where it had no verdict."""
+
+
+def audit(
+    rated: Sequence[Rated],
+    overruled: Sequence[Overruled],
+    rounds: Sequence[Ask],
+    canaries: Ask | str,
+) -> Audit:
+    """Asks in rounds, of which the first is compared with people and checks, and all with each other.
+
+    `canaries` asks about the canaries, or says why nobody does.
+    """
+    asked = [*(one.inquiry for one in rated), *(one.inquiry for one in overruled)]
+    questions = list(dict.fromkeys(question for inquiry in asked for question in inquiry.questions))
+    heard = [dict(zip(questions, ask(questions), strict=True)) for ask in rounds]
+    first = heard[0]
+    said = [(one, _passes(one.inquiry, first)) for one in rated]
+    pairs = [(one.passes, passes) for one, passes in said if passes is not None]
+    confusion = _confusion(pairs)
+    agreement = rate(sum(one == other for one, other in pairs), len(pairs), _NO_LABEL)
+    kappa = _kappa(pairs)
+    failed_by_people = confusion.fail_pass + confusion.fail_fail
+    passed_by_people = confusion.pass_pass + confusion.pass_fail
+    false_pass = rate(confusion.fail_pass, failed_by_people, "people failed none of the labelled answers")
+    flips = _flips(asked, heard)
+    unanswered = len(rated) - len(pairs)
+    faults = _faults(len(rated), unanswered, agreement, kappa, false_pass, flips)
+    return Audit(
+        labels=len(rated),
+        unanswered=unanswered,
+        confusion=confusion,
+        agreement=agreement,
+        kappa=kappa,
+        false_pass=false_pass,
+        false_fail=rate(confusion.pass_fail, passed_by_people, "people passed none of the labelled answers"),
+        by_check=_by_check(said),
+        against_checks=_against_checks(overruled, first),
+        flips=flips,
+        sway=_sway(canaries),
+        usable=not faults,
+        conclusion=_conclusion(faults, agreement, kappa, false_pass),
+        no_verdict=next((one.message for one in first.values() if one and not isinstance(one, Verdict)), None),
+    )
+
+
+def rate(part: int, whole: int, why: str) -> Figure:
+    """A share with its interval; no value of nothing."""
+    if not whole:
+        return Figure(value=None, n=0, why=why)
+    return Figure(value=part / whole, n=whole, ci95=wilson(part, whole))
+
+
+_NO_LABEL = "no labelled question got a verdict"
+
+
+def _passes(inquiry: Inquiry, heard: Mapping[Question, Heard]) -> bool | None:
+    """What the judge makes of a check; None where one of its questions got no verdict."""
+    verdicts = [heard[question] for question in inquiry.questions]
+    scores = [verdict.score for verdict in verdicts if isinstance(verdict, Verdict)]
+    return inquiry.passes(scores) if len(scores) == len(verdicts) else None
+
+
+def _confusion(pairs: Sequence[tuple[bool, bool]]) -> Confusion:
+    return Confusion(
+        pass_pass=pairs.count((True, True)),
+        pass_fail=pairs.count((True, False)),
+        fail_pass=pairs.count((False, True)),
+        fail_fail=pairs.count((False, False)),
+    )
+
+
+def _kappa(pairs: Sequence[tuple[bool, bool]]) -> Figure:
+    value = cohens_kappa(pairs)
+    if value is None:
+        why = "people and judge gave one and the same label throughout" if pairs else _NO_LABEL
+        return Figure(value=None, n=len(pairs), why=why)
+    return Figure(value=value, n=len(pairs), ci95=kappa_interval(pairs))
+
+
+def _by_check(said: Sequence[tuple[Rated, bool | None]]) -> dict[str, Figure]:
+    counts: dict[str, list[bool]] = {}
+    for one, passes in said:
+        counts.setdefault(one.inquiry.check, [])
+        if passes is not None:
+            counts[one.inquiry.check].append(one.passes == passes)
+    return {name: rate(sum(agreed), len(agreed), _NO_LABEL) for name, agreed in sorted(counts.items())}
+
+
+def _against_checks(overruled: Sequence[Overruled], heard: Mapping[Question, Heard]) -> dict[str, Figure]:
+    counts: dict[str, list[bool]] = {}
+    for one in overruled:
+        passes = _passes(one.inquiry, heard)
+        for name in one.failed:
+            counts.setdefault(name, [])
+            if passes is not None:
+                counts[name].append(passes)
+    return {
+        name: rate(sum(passed), len(passed), "the judge gave no verdict") for name, passed in sorted(counts.items())
+    }
+
+
+def _flips(asked: Sequence[Inquiry], heard: Sequence[Mapping[Question, Heard]]) -> Figure:
+    """The share of questions on which several rounds gave both a pass and a failure."""
+    if len(heard) < 2:
+        return Figure(value=None, n=0, why="every question was asked once")
+    # One question may stand behind several checks, with thresholds of their own: it flips if it does for one of them.
+    seen: dict[Question, set[int]] = {}
+    for inquiry in asked:
+        for question, least in zip(inquiry.questions, inquiry.least, strict=True):
+            seen.setdefault(question, set()).add(least)
+    repeated = flipped = 0
+    for question, leasts in seen.items():
+        scores = [one.score for told in heard if isinstance(one := told[question], Verdict)]
+        if len(scores) > 1:
+            repeated += 1
+            flipped += any(min(scores) < least <= max(scores) for least in leasts)
+    return rate(flipped, repeated, "no question got a verdict twice")
+
+
+def _sway(canaries: Ask | str) -> Figure:
+    if isinstance(canaries, str):
+        return Figure(value=None, n=0, why=canaries)
+    found = sway(canaries).overall
+    if found.rate is None:
+        return Figure(value=None, n=0, why="the judge passes the bad answers as they are, or gave no verdict")
+    return Figure(value=found.rate, n=found.tried, ci95=found.ci95)
+
+
+# ── What follows ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _faults(
+    labels: int, unanswered: int, agreement: Figure, kappa: Figure, false_pass: Figure, flips: Figure
+) -> list[str]:
+    """Why the judge should not fail anything, the gravest reason first; nothing if it may."""
+    faults: list[str] = []
+    if agreement.value is None or agreement.ci95 is None:
+        return [_NO_LABEL]
+    if unanswered > MOST_UNANSWERED * labels:
+        faults.append(f"it gave no verdict on {unanswered} of {labels} labels")
+    if agreement.n < ENOUGH_LABELS:
+        faults.append(f"{agreement.n} labels are too few to tell; it takes {ENOUGH_LABELS}")
+    if false_pass.value is None:
+        faults.append("people failed none of the labelled answers, so what it would let through is not known")
+    elif kappa.value is None or kappa.ci95 is None or kappa.ci95[0] <= 0:
+        faults.append(f"it agrees with people about as well as chance ({_kappa_text(kappa)})")
+    elif kappa.value < GOOD_KAPPA and agreement.ci95[0] < GOOD_AGREEMENT:
+        low = percent(agreement.ci95[0])
+        faults.append(
+            f"it agrees with people too little ({_kappa_text(kappa)} is below {GOOD_KAPPA:g}, and agreement may be "
+            f"as low as {low}, below {percent(GOOD_AGREEMENT)})"
+        )
+    if false_pass.value is not None and false_pass.value > MOST_FALSE_PASSES:
+        faults.append(
+            f"it passes {percent(false_pass.value)} of what people fail, more than {percent(MOST_FALSE_PASSES)}"
+        )
+    if flips.value is not None and flips.value > MOST_FLIPS:
+        faults.append(f"it flips on {percent(flips.value)} of the questions, more than {percent(MOST_FLIPS)}")
+    return faults
+
+
+def _conclusion(faults: list[str], agreement: Figure, kappa: Figure, false_pass: Figure) -> str:
+    """One or two sentences for a person."""
+    if not faults:
+        text = (
+            f"usable: it agrees with people on {percent(agreement.value or 0.0)} of the labels, {_kappa_text(kappa)}."
+        )
+    else:
+        text = f"not usable: {'; '.join(faults)}."
+    if false_pass.ci95 is not None:
+        text += f" It may let through up to {percent(false_pass.ci95[1])} of what people fail."
+    return text
+
+
+def percent(share: float) -> str:
+    """A share in whole percent, or to a tenth where that would say all or nothing and be wrong."""
+    whole = f"{share:.0%}"
+    if (whole == "100%" and share < 1) or (whole == "0%" and share > 0):
+        whole = f"{share:.1%}"
+    return whole.replace("%", " %")
+
+
+def _kappa_text(kappa: Figure) -> str:
+    return f"κ {kappa.value:.2f}" if kappa.value is not None else "κ has no value"

@@ -1,0 +1,149 @@
+"""What judges have answered before: one sorted JSON-lines file that a team can commit.
+
+A line holds a key, which is a hash of everything that could change the verdict, the score and the reason. It holds
+neither the answer nor a secret. Lines that a merge doubled are read as one; lines that contradict
+each other are refused. Saving adds to what is on disk, so two runs at once lose nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from passmuster._atomic_write import replace_file
+from passmuster._problems import InputError, Problem
+from passmuster.checks import Question
+from passmuster.judges._config import Member
+from passmuster.judges._locking import locked
+from passmuster.judges._prompts import PROMPT_VERSION, Prompt
+
+__all__ = ["CacheError", "Entry", "cache_key", "load", "save"]
+
+_CONFLICT = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+_KEY_LENGTH = 64
+
+
+class CacheError(InputError):
+    """The file of earlier verdicts is damaged."""
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One remembered verdict of one judge."""
+
+    key: str
+    kind: str
+    model: str
+    score: int
+    reason: str
+    hint: str = ""
+    """A few words of the rule and the query, for whoever reviews the file."""
+
+    def __post_init__(self) -> None:
+        if len(self.key) != _KEY_LENGTH or set(self.key) - set("0123456789abcdef"):
+            raise ValueError("its key is not a SHA-256 in small letters")
+        if not 1 <= self.score <= 5:
+            raise ValueError("its score is not from 1 to 5")
+        if not self.reason.strip():
+            raise ValueError("its reason is empty")
+
+
+def cache_key(question: Question, prompt: Prompt, member: Member) -> str:
+    """The name of a verdict: a hash of all that could change it. Secrets are hidden before it is made."""
+    sent = msgspec.to_builtins(question)
+    del sent["unsent"]
+    everything = {
+        "prompt_version": PROMPT_VERSION,
+        "prompt": msgspec.to_builtins(prompt),
+        "question": sent,
+        "provider": member.provider,
+        "address": member.address.rstrip("/"),
+        "model": member.model,
+        "temperature": None if member.temperature is None else float(member.temperature),
+        "max_tokens": member.max_tokens,
+        "structured": member.structured,
+        "sample": member.sample,
+    }
+    canonical = json.dumps(everything, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def load(path: Path) -> dict[str, Entry]:
+    """The verdicts in a file by their keys; none if there is no file. Raises `CacheError` for a damaged one."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except OSError as problem:
+        raise CacheError(Problem(f"these verdicts cannot be read: {problem.strerror or problem}", str(path))) from None
+    except UnicodeDecodeError:
+        raise CacheError(Problem("this file of verdicts is not UTF-8 text", str(path))) from None
+    found: dict[str, tuple[Entry, int]] = {}
+    problems: list[Problem] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        read = _read_line(line)
+        if isinstance(read, str):
+            problems.append(Problem(read, str(path), number))
+        elif read is not None:
+            problems += _add(found, read, number, path)
+    if problems:
+        raise CacheError(problems)
+    return {key: entry for key, (entry, _) in found.items()}
+
+
+def save(path: Path, entries: Iterable[Entry]) -> None:
+    """Adds verdicts to a file. What is on disk stays, and wins over a new verdict with the same key."""
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with locked(target.with_name(f"{target.name}.lock")):
+        on_disk = load(target)
+        merged = {**{entry.key: entry for entry in entries}, **on_disk}
+        if merged.keys() != on_disk.keys():
+            replace_file(target, _written(merged))
+
+
+def _read_line(line: str) -> Entry | str | None:
+    """The entry on a line, nothing for an empty one, or what is wrong with it."""
+    line = line.rstrip("\r")
+    if not line.strip():
+        return None
+    if line.startswith(_CONFLICT):
+        return (
+            "a merge conflict was left here; keep the lines of both sides and delete the markers "
+            "(`*.jsonl merge=union` in .gitattributes does so by itself)"
+        )
+    try:
+        return msgspec.json.decode(line, type=Entry)
+    except (msgspec.MsgspecError, RecursionError) as problem:
+        return f"this line is not a verdict: {problem}"
+
+
+def _add(found: dict[str, tuple[Entry, int]], entry: Entry, number: int, path: Path) -> list[Problem]:
+    if entry.key not in found:
+        found[entry.key] = (entry, number)
+        return []
+    earlier, line = found[entry.key]
+    if earlier.score != entry.score:
+        message = (
+            f"this verdict (score {entry.score}) contradicts the one on line {line} (score {earlier.score}) "
+            "with the same key; delete one of them, or both to ask again"
+        )
+        return [Problem(message, str(path), number)]
+    # Two runs may word one verdict differently; which wording is kept must not depend on the order of lines.
+    found[entry.key] = (min(earlier, entry, key=_line), line)
+    return []
+
+
+def _written(entries: Mapping[str, Entry]) -> bytes:
+    return "".join(f"{_line(entries[key])}\n" for key in sorted(entries)).encode()
+
+
+def _line(entry: Entry) -> str:
+    values: dict[str, Any] = msgspec.to_builtins(entry)
+    return json.dumps(values, ensure_ascii=False)

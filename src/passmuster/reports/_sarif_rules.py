@@ -1,0 +1,102 @@
+"""What the SARIF report says about each rule id: one per kind of check, one per kind of gate line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from passmuster.reports._text import one_line
+
+__all__ = ["rule_descriptor"]
+
+# For each id: what it is, what it asks for, what to do.
+_KNOWN: dict[str, tuple[str, str, str]] = {
+    "args_valid": (
+        "Tool arguments keep to the policy.",
+        "Every call of a tool has its required arguments, of the stated types, within the stated limits.",
+        "Compare the value with the policy line. Either the agent must not make this call, or the limit is too tight.",
+    ),
+    "sequence_valid": (
+        "Tool calls follow the rules of order.",
+        "The calls of a trace keep every rule of the test: what must come first, what must follow, how often.",
+        "Read expected and actual side by side, then look at the call in the trace.",
+    ),
+    "tool_blocklist": (
+        "Forbidden tools are not called.",
+        "No call names a tool that a pattern of the blocklist matches, whether the call succeeded or not.",
+        "Take the tool away from the agent, or the pattern from the blocklist.",
+    ),
+    "scenario": (
+        "Each scenario passes.",
+        "Every scenario that is not optional was run and showed what was expected of it.",
+        "The text names the layer, check or behavior that failed. A missing scenario needs a recorded trace.",
+    ),
+    "required": (
+        "Required scenarios pass.",
+        "A scenario that the suite requires was run and passed; nothing tolerates its failure.",
+        "Look at the scenario of the same id.",
+    ),
+    "threshold": (
+        "Metrics reach their thresholds.",
+        "A metric of the whole suite lies on the right side of its bound.",
+        "Look at the scenarios that failed; they make the number.",
+    ),
+    "criteria": (
+        "Pass criteria are met.",
+        "The rates asked for overall and by category are reached.",
+        "Look at the scenarios that failed in the named category.",
+    ),
+    "composite": (
+        "The composite formula holds.",
+        "The formula named `pass` is true for the metrics of this run.",
+        "Compare the values of the metrics in the formula with what it asks.",
+    ),
+    "baseline": (
+        "Nothing is worse than the baseline.",
+        "Metrics and scenarios are at least as good as recorded in the baseline, within the stated drop.",
+        "Find what changed since the baseline, or record a new one on purpose.",
+    ),
+    "vacuous": (
+        "Each test and scenario asks something of the traces.",
+        "Some trace exercised the test, and the scenario states an expectation.",
+        "Record a trace that reaches it, or correct the names in it.",
+    ),
+    "input": (
+        "Suite and traces fit together.",
+        "Traces, scenarios and waivers refer to each other without leftovers.",
+        "Correct the name, or remove what is no longer used.",
+    ),
+    "judge": (
+        "The judge could be asked.",
+        "Every check that needs a judge was decided.",
+        "Make the judge reachable, or record its answers in the cache.",
+    ),
+    "error": (
+        "Everything could be decided.",
+        "No outside part failed while the traces were judged.",
+        "Mend the part named in the text and run again.",
+    ),
+}
+
+
+def rule_descriptor(rule: str) -> dict[str, Any]:
+    """The rule as SARIF describes it."""
+    name = one_line(rule)
+    short, full, help_text = _KNOWN.get(
+        rule,
+        (
+            f"The custom metric '{name}' holds.",
+            f"Every trace satisfies the custom metric '{name}'.",
+            "The metric's own message says what it found.",
+        ),
+    )
+    words = [word for word in name.replace("-", "_").split("_") if word]
+    # The name must differ from the id, also when only its capitals would.
+    words = words if len(words) > 1 else [*words, "check"]
+    return {
+        "id": name,
+        "name": "".join(word[:1].upper() + word[1:] for word in words),
+        "shortDescription": {"text": short},
+        "fullDescription": {"text": full},
+        "help": {"text": help_text},
+        "defaultConfiguration": {"level": "error"},
+    }

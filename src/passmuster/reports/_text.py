@@ -1,0 +1,186 @@
+"""A violation in words: the one rendering that console, JUnit and SARIF share.
+
+Whatever comes from a trace is made safe for one line: control characters and marks that reorder text are
+shown as escapes, and what a build server would take for a command is broken by a space.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from passmuster.checks import Violation
+from passmuster.scoring import GateLine
+
+__all__ = ["gate_lines", "headline", "one_line", "place", "plural", "shown", "violation_lines"]
+
+# Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
+# Patterns are compiled at their first use, for most text needs none of them and every run would pay.
+_UNSAFE = (
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    "\ufff9-\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_LOG_COMMAND = r"(?i)##(?=\[|vso|teamcity)"
+# Only at the beginning of a line does `::name` command anything, so `std::vector` may stay.
+_WORKFLOW_COMMAND = r"(?<![A-Za-z0-9_>]):(?=:[A-Za-z])"
+_NUMBER = r"\[hidden #\d+\]"
+_VALUE_LIMIT = 400
+
+
+def violation_lines(violation: Violation) -> list[str]:
+    """The violation as `Label: text` lines; an empty one sets the count of calls apart."""
+    return [*_what(violation), *_rest(violation), *_where(violation)]
+
+
+def headline(violation: Violation) -> str:
+    """The violation in one line: tool, argument and what is wrong."""
+    if violation.rule and violation.actual:
+        return f"{one_line(violation.rule)}: {one_line(violation.actual)}"
+    subject = ", ".join(part for part in (_tool(violation), _argument(violation)) if part)
+    message = one_line(violation.message)
+    return f"{subject}: {message}" if subject else message
+
+
+def gate_lines(line: GateLine) -> list[str]:
+    """What a gate line found and asked for, as `Label: text` lines, and where it is written."""
+    lines = [] if line.actual is None else [f"Actual: {_found(line)}"]
+    if line.expected is not None:
+        lines.append(f"Expected: {_bare(line.expected)}")
+    lines += _line("Tolerated by", line.tolerated_by)
+    return [*lines, *_line("Suite line", place(line.file, line.line) or None)]
+
+
+def one_line(text: str) -> str:
+    """Text that stays on its line, shows what is in it, and commands nothing."""
+    if not (text.isascii() and text.isprintable()):
+        text = re.sub(_UNSAFE, _escaped, text)
+    if "##" in text:
+        text = re.sub(_LOG_COMMAND, "# #", text)
+    return re.sub(_WORKFLOW_COMMAND, ": ", text) if "::" in text else text
+
+
+def shown(value: Any, limit: int = _VALUE_LIMIT) -> str:
+    """A value on one line, as JSON writes it."""
+    if isinstance(value, str) and re.fullmatch(_NUMBER, value):
+        return value
+    import json  # late, for few runs need it
+
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if len(text) > limit:
+        text = f"{text[:limit]}… ({len(text)} characters)"
+    return one_line(text)
+
+
+def place(file: str | None, line: int | None) -> str:
+    """`file:line`, or as much of it as is known."""
+    if not file:
+        return ""
+    return f"{one_line(file)}:{line}" if line else one_line(file)
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 trace`, `12 traces`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _found(line: GateLine) -> str:
+    """What was found, in the words of what was asked for: a float on these lines is the metric that they name."""
+    if not isinstance(line.actual, float) or line.kind not in ("threshold", "criteria", "baseline"):
+        return _bare(line.actual)
+    from passmuster.scoring import written  # late, for few runs need it
+
+    return written(line.id, line.actual)
+
+
+def _bare(value: Any) -> str:
+    return one_line(value) if isinstance(value, str) else shown(value)
+
+
+def _what(violation: Violation) -> list[str]:
+    tool = _line("Tool", violation.tool)
+    message = _line("Violation", violation.message)
+    expected = [*_line("Expected", violation.expected), *_line("Actual", violation.actual)]
+    if violation.rule is not None:
+        told = violation.expected is not None and violation.actual is not None
+        named = violation.tool is None or violation.tool in f"{violation.expected} {violation.actual}"
+        pattern = _line("Pattern", violation.pattern)
+        return [
+            *_line("Rule", violation.rule),
+            *([] if told else message),
+            *expected,
+            *([] if told and named else tool),
+            *pattern,
+            *_argument_line(violation),
+        ]
+    if violation.pattern is not None:
+        policy = f"Policy: Blocklist includes '{one_line(violation.pattern)}'"
+        return [*message, *tool, policy, *_argument_line(violation), *expected]
+    return [*tool, *_argument_line(violation), *message, *expected]
+
+
+def _rest(violation: Violation) -> list[str]:
+    lines: list[str] = []
+    if violation.calls_found is not None:
+        # Set apart as a tally of the whole trace, after what was wrong with it.
+        lines += ["", f"Calls found: {violation.calls_found}"]
+    if violation.constraint is not None and violation.constraint not in violation.message:
+        lines += _line("Constraint", violation.constraint)
+    return lines
+
+
+def _where(violation: Violation) -> list[str]:
+    lines = _line("Policy line", place(violation.policy_file, violation.policy_line) or None)
+    trace = f"trace {one_line(violation.trace_id)}" if violation.trace_id is not None else ""
+    if violation.trace_file:
+        at = place(violation.trace_file, violation.trace_line)
+        lines.append(f"Trace line: {at} ({trace})" if trace else f"Trace line: {at}")
+    elif trace:
+        lines.append(f"Trace: {trace.removeprefix('trace ')}")
+    lines += _line("Scenario", violation.scenario)
+    if violation.call_index is not None:
+        lines.append(f"Call: {_call(violation)}")
+    if violation.level != "block":
+        lines.append(f"Level: {violation.level}")
+    return [*lines, *_line("Waived", violation.waived), *_line("Suggestion", violation.suggestion)]
+
+
+def _call(violation: Violation) -> str:
+    near = violation.neighbours
+    if near is None:
+        return str(violation.call_index)
+    parts = [f"{violation.call_index} of {near.calls}"]
+    if near.before is not None:
+        parts.append(f"after {one_line(near.before)}")
+    if near.after is not None:
+        parts.append(f"before {one_line(near.after)}")
+    return ", ".join(parts)
+
+
+def _tool(violation: Violation) -> str:
+    return one_line(violation.tool) if violation.tool is not None else ""
+
+
+def _argument(violation: Violation) -> str:
+    name = one_line(violation.argument) if violation.argument is not None else ""
+    if not violation.has_value:
+        return name
+    return f"{name or 'value'} = {shown(violation.value)}"
+
+
+def _argument_line(violation: Violation) -> list[str]:
+    if violation.argument is not None:
+        return [f"Argument: {_argument(violation)}"]
+    return [f"Value: {shown(violation.value)}"] if violation.has_value else []
+
+
+def _line(label: str, text: str | None) -> list[str]:
+    return [] if text is None else [f"{label}: {one_line(text)}"]
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    code = ord(char)
+    if char in _SHORT:
+        return _SHORT[char]
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"

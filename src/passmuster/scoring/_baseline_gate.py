@@ -1,0 +1,251 @@
+"""The lines of the gate that compare a run with a baseline: metrics, scenarios that got worse, and what is gone.
+
+A drop that is significant and beyond `max_drop` blocks; any other warns and says why it does not. The scenarios that
+passed and now fail are named one by one, and so are those that vanished or that nothing exercises any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from passmuster.scoring._baseline import Baseline, RecordedScenario, recorded_scenarios
+from passmuster.scoring._baseline_pairs import PAIRED, Pairs, pairs_of
+from passmuster.scoring._gate import words_of
+from passmuster.scoring._metric_words import written
+from passmuster.scoring._report import GateLine, ScenarioReport, TestReport
+from passmuster.scoring._suite_metrics import Measured, Tried
+from passmuster.scoring._tolerance import OPTIONAL
+from passmuster.suite import METRICS, BaselineSpec, Suite
+
+__all__ = ["baseline_lines"]
+
+_EPSILON = 1e-9
+_NAMED = 10
+"""Scenarios named in one line."""
+_NOTHING = Measured(value=None, n=0, why="no trace gave a score")
+
+
+class _Compared(Struct, frozen=True):
+    """One metric before and after, with the scenarios it was paired over where that can be."""
+
+    name: str
+    before: float
+    after: float
+    pairs: Pairs | None
+
+    @property
+    def is_relative(self) -> bool:
+        return self.name in METRICS and not METRICS[self.name].rate
+
+    @property
+    def falls(self) -> bool:
+        """Whether falling is the bad direction."""
+        return self.name not in METRICS or METRICS[self.name].better == "up"
+
+    @property
+    def drop(self) -> float:
+        """How much worse it is: in points, or relative to what it was; below 0 where it is better."""
+        worse = self.before - self.after if self.falls else self.after - self.before
+        if not self.is_relative or not worse:
+            return worse
+        return worse / self.before if self.before else float("inf") if worse > 0 else float("-inf")
+
+
+def baseline_lines(
+    suite: Suite,
+    baseline: Baseline,
+    chosen: Sequence[Tried],
+    scenarios: Sequence[ScenarioReport],
+    tests: Sequence[TestReport],
+    measured: Mapping[str, Measured],
+) -> Iterator[GateLine]:
+    """Every line about the baseline: metrics first, then scenarios in the order of the suite, then tests."""
+    now = recorded_scenarios(suite, chosen, scenarios)
+    yield from _metric_lines(suite, baseline, chosen, now, measured)
+    yield from _scenario_lines(suite, baseline, scenarios, now)
+    yield from _vanished_lines(suite, baseline, now)
+    for test in tests:
+        was = baseline.tests.get(test.id)
+        if was is not None and was.exercised and not test.exercised:
+            message = "no trace exercises this test any more; in the baseline some did"
+            yield _line(suite, test.id, "warning", "fail", message, at=test.line)
+    new = [id_ for id_ in now if id_ not in baseline.scenarios]
+    if new:
+        message = f"{_many(len(new))} that the baseline does not know: {_names(new)}"
+        yield _line(suite, "new_scenarios", "warning", "pass", message, actual=len(new))
+
+
+def _line(
+    suite: Suite,
+    id_: str,
+    level: Literal["blocking", "warning"],
+    status: Literal["pass", "fail"],
+    message: str,
+    *,
+    at: int | None = None,
+    actual: Any = None,
+    expected: Any = None,
+    tolerated_by: str | None = None,
+    values: dict[str, Any] | None = None,
+) -> GateLine:
+    place = at or (suite.baseline.line if suite.baseline else None)
+    return GateLine("baseline", id_, level, status, message, actual, expected, tolerated_by, suite.file, place, values)
+
+
+# ── Metrics ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _metric_lines(
+    suite: Suite,
+    baseline: Baseline,
+    chosen: Sequence[Tried],
+    now: Mapping[str, RecordedScenario],
+    measured: Mapping[str, Measured],
+) -> Iterator[GateLine]:
+    spec = suite.baseline or BaselineSpec(metrics=("pass_rate",) if suite.scenarios else ())
+    weights = {one.scenario.id: one.weight for one in chosen}
+    found: dict[str, _Compared | GateLine] = {}
+    for name in spec.metrics:
+        recorded, present = baseline.metrics.get(name), measured.get(name, _NOTHING)
+        if recorded is None:
+            message = f"the baseline has no value of {name} to compare with; save it again"
+            found[name] = _line(suite, name, "warning", "fail", message, actual=present.value)
+        elif present.value is None:
+            message = f"{name} was {written(name, recorded.value)} in the baseline and has no value now: {present.why}"
+            found[name] = _line(suite, name, "blocking", "fail", message, expected=written(name, recorded.value))
+        else:
+            pairs = pairs_of(name, baseline.scenarios, now, weights)
+            values = (pairs.before, pairs.after) if pairs else (recorded.value, present.value)
+            found[name] = _Compared(name, *values, pairs)
+    tested = [one for one in found.values() if isinstance(one, _Compared) and one.pairs]
+    names = [one.name for one in tested]
+    adjusted = dict(zip(names, _holm([one.pairs.p_value for one in tested if one.pairs]), strict=True))
+    broken = [id_ for id_, one in now.items() if id_ in baseline.scenarios and _is_broken(one, baseline.scenarios[id_])]
+    for name, one in found.items():
+        yield one if isinstance(one, GateLine) else _metric_line(suite, spec, one, adjusted.get(name), broken)
+
+
+def _is_broken(now: RecordedScenario, then: RecordedScenario) -> bool:
+    return "error" in (now.status, then.status)
+
+
+def _holm(p_values: list[float]) -> list[float]:
+    from passmuster.scoring._resampling import holm  # late, for most runs have no baseline
+
+    return holm(p_values)
+
+
+def _metric_line(
+    suite: Suite, spec: BaselineSpec, one: _Compared, p_value: float | None, broken: Sequence[str]
+) -> GateLine:
+    dropped = one.drop > _EPSILON
+    beyond = one.drop > spec.max_drop + _EPSILON
+    level = round(1 - spec.confidence, 12)
+    surely = p_value is not None and p_value < level
+    blocks = dropped and beyond and surely
+    why = _why(spec, one.name, beyond, p_value, level) if dropped else ""
+    left_out = f"; left out, for an outside part failed: {_names(broken)}" if broken and one.name in PAIRED else ""
+    return _line(
+        suite,
+        one.name,
+        "blocking" if blocks or not dropped else "warning",
+        "fail" if dropped else "pass",
+        f"{_change(one)}{why}{left_out}",
+        actual=one.after,
+        expected=f"{'>=' if one.falls else '<='} {written(one.name, one.before)}",
+        values={
+            "before": one.before,
+            "after": one.after,
+            "drop": one.drop if abs(one.drop) < float("inf") else None,
+            "p_value": one.pairs.p_value if one.pairs else None,
+            "adjusted_p_value": p_value,
+            "pairs": one.pairs.count if one.pairs else 0,
+        },
+    )
+
+
+def _change(one: _Compared) -> str:
+    text = f"{one.name} {written(one.name, one.before)} → {written(one.name, one.after)}"
+    over = f" over {_many(one.pairs.count)}" if one.pairs else ""
+    if one.drop <= _EPSILON:
+        return f"{text}{over}, no worse than the baseline"
+    way = "lower" if one.falls else "higher"
+    if not one.is_relative:
+        return f"{text}{over}, {round(one.drop * 100, 2):g} points {way}"
+    return f"{text}{over}, {f'{one.drop * 100:.3g}% {way}' if one.before else 'up from nothing'}"
+
+
+def _why(spec: BaselineSpec, name: str, beyond: bool, p_value: float | None, level: float) -> str:
+    """Why a drop blocks, or does not."""
+    allowed = f"max_drop {spec.max_drop * 100:g}%"
+    if p_value is None:
+        no_test = "no scenario of both runs tells it" if name in PAIRED else "no test is defined for it"
+        return f": {'beyond' if beyond else 'within'} {allowed}; {no_test}, so this only warns"
+    p = f"p = {p_value:.2g}"
+    if p_value < level:
+        return f": significant ({p}), {'and beyond' if beyond else 'but within'} {allowed}"
+    noisy = f"not significant ({p}, asked < {level:g})"
+    return f": {noisy}{'' if beyond else f', and within {allowed}'}"
+
+
+# ── Scenarios ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _scenario_lines(
+    suite: Suite, baseline: Baseline, reports: Sequence[ScenarioReport], now: Mapping[str, RecordedScenario]
+) -> Iterator[GateLine]:
+    """Scenarios that passed and now fail, and those that were decided and no longer are."""
+    blocks = suite.baseline is not None and suite.baseline.on_regression == "block"
+    optional = {listed.id for listed in suite.optional}
+    for report in reports:
+        was = baseline.scenarios.get(report.id)
+        if was is None:
+            continue
+        if was.status in ("pass", "warn") and report.status in ("fail", "missing"):
+            never = report.id in optional
+            yield _line(
+                suite,
+                report.id,
+                "blocking" if blocks and not never else "warning",
+                "fail",
+                f"passed in the baseline and now {'is missing' if report.status == 'missing' else 'fails'}: "
+                f"{words_of(report)}",
+                at=report.line,
+                actual=report.status,
+                expected=was.status,
+                tolerated_by=OPTIONAL if never else None,
+            )
+        elif was.exercised and report.status == "skip":
+            message = f"is exercised no more: every run was skipped, and in the baseline it was '{was.status}'"
+            yield _line(
+                suite,
+                report.id,
+                "warning",
+                "fail",
+                message,
+                at=report.line,
+                actual="skip",
+                expected=was.status,
+                tolerated_by=OPTIONAL if report.id in optional else None,
+            )
+
+
+def _vanished_lines(suite: Suite, baseline: Baseline, now: Mapping[str, RecordedScenario]) -> Iterator[GateLine]:
+    for id_, was in baseline.scenarios.items():
+        if id_ in now:
+            continue
+        needed = "was required in the baseline and" if was.required else "is in the baseline and"
+        message = f"{needed} the suite has it no more; it was '{was.status}'"
+        yield _line(suite, id_, "blocking" if was.required else "warning", "fail", message, expected=was.status)
+
+
+def _many(number: int) -> str:
+    return f"{number} scenario{'' if number == 1 else 's'}"
+
+
+def _names(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"{', '.join(ids[:_NAMED])}{more}"

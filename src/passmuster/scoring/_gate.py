@@ -1,0 +1,327 @@
+"""The gate: one line for every reason the verdict has, and the exit code that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from passmuster._problems import did_you_mean
+from passmuster.scoring._report import GateLine, Kind, ScenarioReport, TestReport
+from passmuster.scoring._settings import Settings
+from passmuster.scoring._suite_metrics import Tried
+from passmuster.scoring._tally import Tally
+from passmuster.scoring._tolerance import OPTIONAL, Tolerance, tolerated_by
+from passmuster.suite import Suite
+
+__all__ = ["exit_code_of", "gate_lines", "words_of"]
+
+_ELSEWHERE = "not on the run shown"
+_HINTS = 10
+"""For so many unknown ids a known one that looks like it is searched: that takes long in large suites."""
+
+
+def gate_lines(
+    suite: Suite,
+    tests: list[TestReport],
+    scenarios: list[tuple[Tried, ScenarioReport]],
+    about_suite: Sequence[GateLine],
+    known: Sequence[Tolerance],
+    tally: Tally,
+    settings: Settings,
+) -> list[GateLine]:
+    """Every line: of the tests, of the scenarios, of the suite as a whole, and of what was odd about the input."""
+    gate = [
+        *_test_lines(suite, tests),
+        *(_idle_rule_lines(suite, tests) if settings.strict else ()),
+        *(line for tried, report in scenarios for line in _scenario_lines(suite, tried, report, known)),
+        *about_suite,
+        *_calibration_line(suite, settings),
+        *_bad_lines(tally),
+        *([] if settings.partial else _input_lines(suite, tally, settings)),
+    ]
+    if settings.strict:
+        gate = [_tightened(line) for line in gate]
+    judges = list(_judge_lines(suite, [tried for tried, _ in scenarios]))
+    if settings.strict and settings.judge == "off":  # an earlier failure spared no judge that would have been asked
+        judges = [_tightened(line) for line in judges]
+    return [*gate, *judges]
+
+
+def exit_code_of(gate: list[GateLine]) -> int:
+    """1 for a blocking failure, 3 where only outside parts failed, else 0."""
+    blocking = [line for line in gate if line.level == "blocking" and line.status != "pass"]
+    outside = [line for line in blocking if line.status == "error" and line.kind != "test"]
+    if len(outside) < len(blocking):
+        return 1
+    return 3 if outside else 0
+
+
+def _test_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
+    for test in tests:
+        broken = test.status == "error"
+        blocks = broken or test.status == "fail" or (test.severity == "block" and test.status == "pass")
+        place = {"file": suite.file, "line": test.line}
+        if not test.exercised and test.status in ("pass", "warn", "skip"):
+            yield GateLine("vacuous", test.id, "warning", "fail", _why_idle(test), actual=0, **place)  # type: ignore[arg-type]
+            continue
+        yield GateLine(
+            kind="test",
+            id=test.id,
+            level="blocking" if blocks else "warning",
+            status="error" if broken else "fail" if test.status in ("fail", "warn") else "pass",
+            message=_test_message(test),
+            actual=test.violation_count,
+            expected=0,
+            file=suite.file,
+            line=test.line,
+        )
+
+
+def _idle_rule_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
+    """The rules that never fired in tests that did: only listed, but under `--strict` no more a pass than such a test.
+
+    Were they let off, one more rule that fires would turn the gate of a strict run green.
+    """
+    for test in tests:
+        for number, rule in enumerate(test.rules if test.exercised else ()):
+            if not rule.exercised_on:
+                message = f"the rule '{rule.type}' on line {rule.line} was never exercised"
+                id_ = f"{test.id}.rules[{number}]"
+                yield GateLine("vacuous", id_, "warning", "fail", message, actual=0, file=suite.file, line=rule.line)
+
+
+def _why_idle(test: TestReport) -> str:
+    if not test.traces:
+        return f"{test.metric} met no trace: none belongs to what its scenarios and tags select"
+    return f"{test.metric} was never exercised on {_many(test.traces, 'trace')}: nothing in them is what it looks at"
+
+
+def _test_message(test: TestReport) -> str:
+    if test.status == "error":
+        last = (test.error or "").strip().splitlines()
+        return f"{test.metric} broke: {last[-1] if last else 'no reason given'}"
+    if not test.violation_count:
+        return f"{test.metric} held on {_many(test.traces, 'trace')}"
+    text = f"{_many(test.violation_count, 'violation')} of {test.metric}"
+    if test.failed_traces:
+        text += f" on {test.failed_traces} of {_many(test.traces, 'trace')}"
+    if test.waived_count:
+        reasons = sorted({violation.waived for violation in test.violations if violation.waived})
+        text += f"; {test.waived_count} waived: {'; '.join(reasons)}"
+    return text
+
+
+def _scenario_lines(
+    suite: Suite, tried: Tried, report: ScenarioReport, known: Sequence[Tolerance]
+) -> Iterator[GateLine]:
+    status: Literal["pass", "fail", "error"] = "pass"
+    level: Literal["blocking", "warning"] = "blocking"
+    tolerated = None
+    message = words_of(report)
+    if report.status in ("missing", "fail", "error"):
+        status = "error" if report.status == "error" else "fail"
+        tolerated = tolerated_by(tried, report, known)
+        if tolerated is None and tried.tally.open_ways and tolerated_by(tried, report, known, left_open=False):
+            status = "error"  # how it failed for certain is tolerated; what else a judge left open is not
+    elif report.status in ("warn", "skip"):
+        status, level = "fail", "warning"
+        tolerated = OPTIONAL if tried.optional else None
+    yield GateLine(
+        kind="scenario",
+        id=report.id,
+        level="warning" if tolerated else level,
+        status=status,
+        message=message,
+        actual=report.status,
+        expected="pass",
+        tolerated_by=tolerated,
+        file=suite.file,
+        line=report.line,
+    )
+    if tried.required_at is not None:
+        yield _required_line(suite, tried.required_at, report, message)
+    excused = report.status in ("missing", "fail", "error") and tolerated is not None
+    for remark in _remarks(tried, report, excused):
+        yield GateLine(
+            remark.kind,
+            report.id,
+            "warning",
+            "fail",
+            remark.message,
+            actual=remark.actual,
+            expected=remark.expected,
+            tolerated_by=OPTIONAL if tried.optional else remark.tolerated_by,
+            file=suite.file,
+            line=report.line,
+        )
+
+
+class _Remark(Struct, frozen=True):
+    """What warns besides a scenario's own line."""
+
+    kind: Kind
+    message: str
+    actual: Any = None
+    expected: Any = None
+    tolerated_by: str | None = None
+
+
+def _remarks(tried: Tried, report: ScenarioReport, excused: bool) -> Iterator[_Remark]:
+    """All of them; `excused` where the scenario's own line is a failure which something tolerates."""
+    tally, runs = tried.tally, _many(report.runs, "run")
+    if tally.warned and excused:  # a failure that is tolerated does not excuse what warns besides
+        reasons = _why(report, "warn") or _ELSEWHERE
+        yield _Remark("scenario", f"checks warned on {tally.warned} of {runs}: {reasons}", "warn", "pass")
+    failed = tally.runs - sum(tally.statuses.get(status, 0) for status in ("pass", "warn", "skip"))
+    if failed and report.status in ("pass", "warn"):
+        message = f"{failed} of {runs} did not pass: {_why(report, 'fail') or _ELSEWHERE}"
+        policy = None if "forbidden_tools" in tally.ways else "repeat_policy"
+        yield _Remark("scenario", message, failed, 0, policy)
+    if tally.skipped and report.status != "skip":
+        reasons = _why(report, "skip") or _ELSEWHERE
+        yield _Remark("vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}")
+    if tally.unheard and report.status in ("pass", "warn"):
+        silent = _many(sum(tally.unheard.values()), "question")
+        yield _Remark("vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}")
+    for name, times in sorted(tally.idle.items()):
+        yield _Remark("vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}")
+    if not tried.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
+        yield _Remark("vacuous", "asks nothing: it states no expectation of its own")
+    if 0 < report.runs < (wanted := tried.scenario.repeat):
+        yield _Remark("input", f"{runs} of {wanted}: fewer traces than 'repeat' asks for", report.runs, wanted)
+
+
+def _required_line(suite: Suite, required_at: int, report: ScenarioReport, message: str) -> GateLine:
+    """A required scenario has to pass; one that could not be judged has not."""
+    status: Literal["pass", "fail", "error"] = "pass" if report.status in ("pass", "warn") else "fail"
+    return GateLine(
+        kind="required",
+        id=report.id,
+        level="blocking",
+        status="error" if report.status == "error" else status,
+        message=message,
+        actual=report.status,
+        expected="pass",
+        file=suite.file,
+        line=required_at,
+    )
+
+
+def words_of(report: ScenarioReport) -> str:
+    """Why a scenario ended as it did."""
+    match report.status:
+        case "missing":
+            return "no trace belongs to this scenario: it never ran"
+        case "error":
+            return f"could not be judged: {_why(report, 'error') or _fault(report, 'error')}"
+        case "fail":
+            return _why(report, "fail") or f"the agent failed: {_fault(report, 'fail')}"
+        case "warn" | "skip":
+            return _why(report, report.status) or "nothing could be decided"
+        case _:
+            passed = sum(attempt.status in ("pass", "warn") for attempt in report.attempts)
+            some = report.runs == len(report.attempts) and passed < report.runs
+            return f"{passed} of {_many(report.runs, 'run')} passed" if some else _many(report.runs, "run")
+
+
+def _judge_lines(suite: Suite, scenarios: Sequence[Tried]) -> Iterator[GateLine]:
+    """What judges did not say, told once. The scenarios' own lines decide, so that `--strict` changes nothing here."""
+    reasons: dict[str, int] = {}
+    spared = 0
+    for one in scenarios:
+        spared += one.tally.spared
+        for reason, times in one.tally.unheard.items():
+            reasons[reason] = reasons.get(reason, 0) + times
+    if reasons:
+        first = min(reasons)
+        message = f"{_many(sum(reasons.values()), 'question')} had no verdict: {first}"
+        yield GateLine("judge", "no_verdict", "warning", "error", message, actual=sum(reasons.values()), expected=0)
+    if spared:
+        message = f"judges were not asked on {_many(spared, 'run')}, for an earlier check had failed"
+        yield GateLine("judge", "not_asked", "warning", "fail", message, actual=spared)
+
+
+def _calibration_line(suite: Suite, settings: Settings) -> Iterator[GateLine]:
+    """That judges can only warn, and why; an ordinary warning, so that `--strict` blocks."""
+    if settings.uncalibrated is None or suite.judging is None:
+        return
+    remedy = f"run `passmuster judge audit {suite.file} --labels FILE`"
+    message = f"judges can only warn: {settings.uncalibrated}; {remedy}"
+    line = suite.judging.lines.get("require_calibration")
+    yield GateLine("judge", "calibration", "warning", "fail", message, file=suite.file, line=line)
+
+
+def _why(report: ScenarioReport, status: str) -> str:
+    """The checks of the run shown that ended so, each with its reason; a check that broke is a failure too."""
+    wanted = (status, "error") if status == "fail" else (status,)
+    told = [
+        f"{check['name']}: {check['message']}"
+        for layer in report.layers.values()
+        for check in layer["checks"]
+        if check["status"] in wanted
+    ]
+    behaviors = report.behaviors
+    lists = {
+        "fail": (("must not", behaviors.violated), ("not observed", behaviors.missing)),
+        "error": (("no verdict on", behaviors.undecided),),
+        "skip": (("undecided", behaviors.undecided),),
+    }
+    told += [f"{words}: {', '.join(names)}" for words, names in lists.get(status, ()) if names]
+    if status in ("fail", "error"):
+        told += report.reasons
+    return "; ".join(told)
+
+
+def _fault(report: ScenarioReport, status: str) -> str:
+    return next((run.message for run in report.attempts if run.status == status and run.message), "no reason recorded")
+
+
+def _bad_lines(tally: Tally) -> Iterator[GateLine]:
+    if tally.bad_lines:
+        were = "was" if tally.bad_lines == 1 else "were"
+        message = f"{_many(tally.bad_lines, 'line')} could not be read and {were} skipped"
+        yield GateLine("input", "bad_lines", "warning", "fail", message)
+
+
+def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[GateLine]:
+    def line(id_: str, message: str, at: int | None = None) -> GateLine:
+        return GateLine("input", id_, "warning", "fail", message, file=suite.file if at else None, line=at)
+
+    ids = [scenario.id for scenario in suite.scenarios]
+    for number, name in enumerate(sorted(tally.unknown_scenarios)):
+        hint = did_you_mean(name, ids) if number < _HINTS else ""
+        yield line(
+            name,
+            f"the suite does not have this scenario, which {_many(tally.unknown_scenarios[name], 'trace')} named{hint}",
+        )
+    for query in sorted(tally.ambiguous_queries):
+        yield line(
+            query,
+            f"by its query {_many(tally.ambiguous_queries[query], 'trace')} fitted all of these; state 'scenario'",
+        )
+    if tally.stray_faults:
+        yield line(
+            "agent_errors", f"on {_many(tally.stray_faults, 'trace')} without a scenario the agent itself failed"
+        )
+    for notice in suite.notices:
+        yield line("suite", notice.message, notice.line)
+    for waiver, used in zip(suite.waivers, tally.waivers_used, strict=True):
+        id_ = f"waiver:{waiver.test}"
+        if waiver.expires < settings.today:
+            yield line(id_, f"the waiver '{waiver.reason}' expired on {waiver.expires.isoformat()}", waiver.line)
+        elif not used:
+            yield line(id_, f"the waiver '{waiver.reason}' matched no violation: remove it", waiver.line)
+
+
+def _tightened(line: GateLine) -> GateLine:
+    """Under `--strict` a warning blocks, unless something tolerates it."""
+    if line.level == "warning" and line.status != "pass" and line.tolerated_by is None:
+        return replace(line, level="blocking")
+    return line
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,55 @@
+"""A metric's value in words: `84.96%`, `4980 ms`, `0.0125 USD`. Sentences and tables say it alike."""
+
+from __future__ import annotations
+
+import math
+
+from passmuster.suite import metric_named
+
+__all__ = ["between", "change", "number", "written"]
+
+_VAST = 1e15
+"""From here on, and below its inverse, digits would be counted rather than read."""
+
+
+def written(name: str, value: float) -> str:
+    """The value with its unit. A metric of one's own is a rate."""
+    metric = metric_named(name)
+    return number(name, value) if metric.rate else f"{number(name, value)} {metric.shown_unit}".rstrip()
+
+
+def number(name: str, value: float) -> str:
+    """The value without its unit, where that is said nearby."""
+    metric = metric_named(name)
+    return f"{round(value * 100, 2):g}%" if metric.rate else _digits(value * metric.tokens)
+
+
+def between(name: str, ends: tuple[float, float] | None) -> str:
+    """`60.97% to 100%`, without a unit; nothing where there is none."""
+    return "" if ends is None else " to ".join(number(name, end) for end in ends)
+
+
+def change(name: str, before: float, after: float) -> str:
+    """How much it changed: in points for rates, else as a part of what it was; nothing where it did not."""
+    difference = after - before
+    if not difference:
+        return ""
+    sign, size = ("+" if difference > 0 else "−"), abs(difference)
+    if metric_named(name).rate:
+        return f"{sign}{_rounded(size * 100)} points"
+    return f"{sign}{_rounded(size / abs(before) * 100)}%" if before else f"{sign}{written(name, size)}"
+
+
+def _digits(value: float) -> str:
+    """Six digits, or as many as a whole number has."""
+    size = abs(value)
+    if not 1 / _VAST < size < _VAST:
+        return f"{float(value):.4g}"
+    if size >= 1e6:
+        return f"{value:.0f}"
+    return f"{value:.6g}" if size >= 1e-4 else f"{value:.{5 - math.floor(math.log10(size))}f}".rstrip("0")
+
+
+def _rounded(value: float) -> str:
+    """Two decimals, unless nothing would be left."""
+    return f"{round(value, 2) or value:.6g}"

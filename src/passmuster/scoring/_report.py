@@ -1,0 +1,205 @@
+"""The verdict and its reasons, as every report writer reads them.
+
+The field names are those of the JSON report; `to_json` in `reports` writes them as they stand here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from passmuster.checks import Status, Violation
+
+__all__ = [
+    "REPORT_SCHEMA",
+    "Attempt",
+    "Behaviors",
+    "Flip",
+    "GateLine",
+    "Kind",
+    "Metric",
+    "Provenance",
+    "Report",
+    "RuleReport",
+    "ScenarioReport",
+    "TestReport",
+    "TraceCounts",
+]
+
+REPORT_SCHEMA = "passmuster.report/1"
+
+Kind = Literal[
+    "test",
+    "scenario",
+    "required",
+    "threshold",
+    "criteria",
+    "composite",
+    "baseline",
+    "vacuous",
+    "input",
+    "judge",
+    "error",
+]
+
+
+class GateLine(Struct, frozen=True):
+    """One reason for the verdict: what was asked, what was found, and whether it blocks."""
+
+    kind: Kind
+    id: str
+    level: Literal["blocking", "warning"]
+    status: Literal["pass", "fail", "error", "undecided"]
+    message: str
+    actual: Any = None
+    expected: Any = None
+    tolerated_by: str | None = None
+    file: str | None = None
+    line: int | None = None
+    values: dict[str, Any] | None = None
+    """What each formula of a composite came to, or a metric before and after next to a baseline."""
+
+
+class Metric(Struct, frozen=True):
+    """One number about the whole suite. `value` is None where there is nothing to divide by."""
+
+    value: float | None
+    n: int
+    ci95: tuple[float, float] | None = None
+    known: int | None = None
+    """How many traces tell the figure, of `total`, where some do not."""
+    total: int | None = None
+
+
+class RuleReport(Struct, frozen=True):
+    """One sequence rule over all traces."""
+
+    type: str
+    line: int
+    status: Status
+    exercised_on: int
+    violated_on: int
+
+
+class TestReport(Struct, frozen=True):
+    """One test over all traces it applied to."""
+
+    id: str
+    metric: str
+    status: Status
+    exercised: bool
+    severity: Literal["block", "warn", "log"]
+    file: str
+    line: int
+    traces: int
+    """How many traces it applied to."""
+    failed_traces: int
+    rules: list[RuleReport]
+    violations: list[Violation]
+    violation_count: int
+    """All of them; `violations` holds the first few thousand in the order of the traces."""
+    waived_count: int
+    stats: dict[str, Any]
+    duration_ms: float
+    error: str | None = None
+    """Why the check itself broke, with the traceback of a custom metric."""
+
+
+class Attempt(Struct, frozen=True):
+    """One trace of a scenario."""
+
+    trace_id: str
+    status: Status
+    score: float | None
+    message: str | None = None
+
+
+class Flip(Struct, frozen=True):
+    """Runs of one scenario that ended differently, and what made them differ."""
+
+    blame: Literal["agent", "judge", "infrastructure"]
+    passed: str
+    """The first run that passed."""
+    failed: str
+    """The first that did not, for this reason."""
+    message: str
+
+
+class Behaviors(Struct, frozen=True):
+    """What a scenario should and must not show, sorted by what was seen."""
+
+    observed: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    violated: list[str] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
+
+
+class ScenarioReport(Struct, frozen=True):
+    """One scenario over all its runs."""
+
+    id: str
+    category: str | None
+    status: Status
+    score: float | None
+    weight: float
+    runs: int
+    layers: dict[str, Any]
+    behaviors: Behaviors
+    attempts: list[Attempt]
+    file: str
+    line: int
+    capability: str | None = None
+    pass_rate: float | None = None
+    """The fraction of its runs that passed; None where every run was skipped."""
+    pass_at_k: dict[str, float] | None = None
+    """With repeats: the chance that at least one of k runs passes, by k."""
+    pass_hat_k: dict[str, float] | None = None
+    """With repeats: the chance that all of k runs pass, by k."""
+    flips: list[Flip] | None = None
+    """With repeats that did not all end alike: who is to blame."""
+    reasons: list[str] = field(default_factory=list)
+    """What was said of behaviors that are missing, violated or undecided."""
+    secrets: tuple[str, ...] = ()
+    """What the calls of the run shown hold that must not be shown. No report has it: the door to reports takes it."""
+
+
+class TraceCounts(Struct, frozen=True):
+    """How many traces were read, judged, and left without a scenario; how many lines could not be read."""
+
+    read: int
+    evaluated: int
+    unmatched: int
+    bad_lines: int
+
+
+class Provenance(Struct, frozen=True):
+    """What the verdict was made from: program version, suite, and the options that can change it."""
+
+    version: str
+    suite_sha256: str
+    options: dict[str, Any]
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """One suite's verdict. `gate` holds every reason; the rest is evidence."""
+
+    schema: str = REPORT_SCHEMA
+    suite: str
+    suite_file: str
+    agent_version: str | None = None
+    """The version of the agent that was judged, where options, suite or traces tell one."""
+    verdict: Literal["pass", "warn", "fail", "error"]
+    exit_code: int
+    partial: bool
+    metrics: dict[str, Metric]
+    gate: list[GateLine]
+    tests: list[TestReport]
+    scenarios: list[ScenarioReport]
+    traces: TraceCounts
+    provenance: Provenance
+    tools: dict[str, int] = field(default_factory=dict)
+    """How often each tool was called."""
+    root: str = ""
+    """The folder that file names are relative to; empty in what is written to disk."""
+    duration_ms: float = 0.0

@@ -1,0 +1,134 @@
+"""What a scenario came to over its runs: its status by the repeat policy, its rates, and who made them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from passmuster.checks import Status
+from passmuster.scoring._report import Attempt, Behaviors, Flip, ScenarioReport
+from passmuster.scoring._scenario_tally import Run, ScenarioTally
+from passmuster.scoring._suite_metrics import Tried
+from passmuster.suite import RepeatPolicy, Suite
+from passmuster.traces import Spot
+
+__all__ = ["place_of", "scenario_report"]
+
+_KS = (1, 2, 3, 5, 10)
+_PASSED = ("pass", "warn")
+
+
+def scenario_report(suite: Suite, tried: Tried, lines: Mapping[Spot, int]) -> ScenarioReport:
+    """One scenario as reports show it."""
+    scenario, tally = tried.scenario, tried.tally
+    status = _status(tally, scenario.repeat_policy or suite.repeat_policy)
+    passed, _, counted = tried.runs()
+    shown = tally.shown
+    named = [(run.trace_id or place_of(run.spot, lines) or "", run) for run in tally.kept]
+    at_k = _at_k(passed, counted) if tally.runs > 1 and counted else (None, None)
+    return ScenarioReport(
+        id=scenario.id,
+        category=scenario.category,
+        capability=scenario.capability,
+        status=status,
+        score=_score(tried, status),
+        weight=tried.weight,
+        runs=tally.runs,
+        layers=shown.layers if shown else {},
+        behaviors=(shown.behaviors if shown else None) or Behaviors(),
+        attempts=[Attempt(name, run.status, _run_score(run), run.message) for name, run in named],
+        file=suite.file,
+        line=scenario.line,
+        pass_rate=passed / counted if counted else None,
+        pass_at_k=at_k[0],
+        pass_hat_k=at_k[1],
+        flips=list(_flips(named)) or None if tally.runs > 1 else None,
+        reasons=list(shown.reasons) if shown else [],
+        secrets=shown.secrets if shown else (),
+    )
+
+
+def place_of(spot: Spot, lines: Mapping[Spot, int]) -> str | None:
+    """What a trace without an id is called: the place it stands in."""
+    return f"{spot.file}:{lines[spot]}" if spot in lines else spot.file or None
+
+
+def _status(tally: ScenarioTally, policy: RepeatPolicy) -> Status:
+    """The status by the policy. Runs that an outside part broke count as passed and as failed: if that differs, it is
+    an error. Skipped runs are left out."""
+    if not tally.runs:
+        return "missing"
+    statuses = tally.statuses
+    passed = statuses.get("pass", 0) + statuses.get("warn", 0)
+    broken, failed = statuses.get("error", 0), statuses.get("fail", 0)
+    counted = passed + broken + failed
+    if not counted:
+        return "skip"
+    at_worst, at_best = _enough(passed, counted, policy), _enough(passed + broken, counted, policy)
+    if at_worst != at_best:
+        return "error"
+    if not at_worst:
+        return "fail"
+    return "warn" if tally.warned else "pass"
+
+
+def _enough(passed: int, counted: int, policy: RepeatPolicy) -> bool:
+    match policy:
+        case "all":
+            return passed == counted
+        case "any":
+            return passed > 0
+        case "majority":
+            return 2 * passed > counted
+        case _:
+            return passed / counted >= policy - 1e-9
+
+
+def _score(tried: Tried, status: Status) -> float | None:
+    """The mean score of its runs: by its behaviors where it states some, else 1 for each run that passed."""
+    tally = tried.tally
+    if status in ("missing", "skip"):
+        return None
+    if tally.scored:
+        return tally.score.mean(tally.scored)
+    passed, _, counted = tried.runs()
+    return passed / counted if counted else None
+
+
+def _run_score(run: Run) -> float | None:
+    if run.score is not None:
+        return run.score
+    return None if run.status == "skip" else float(run.status in _PASSED)
+
+
+def _at_k(passed: int, counted: int) -> tuple[dict[str, float], dict[str, float]]:
+    from passmuster.scoring._repeats import pass_at_k, pass_hat_k
+
+    ks = sorted({k for k in (*_KS, counted) if k <= counted})
+    at = {str(k): pass_at_k(counted, passed, k) or 0.0 for k in ks}
+    return at, {str(k): pass_hat_k(counted, passed, k) or 0.0 for k in ks}
+
+
+def _flips(named: list[tuple[str, Run]]) -> Iterator[Flip]:
+    """Of runs that did not end alike: one line for each that is to blame, with the first pair that shows it."""
+    passed = [(name, run) for name, run in named if run.status in _PASSED]
+    if not passed:
+        return
+    judged = {run.fingerprint: name for name, run in reversed(passed) if run.heard}
+    told: set[str] = set()
+    for name, run in named:
+        if run.status not in ("fail", "error"):
+            continue
+        twin = judged.get(run.fingerprint) if run.heard and run.message is None else None
+        if run.status == "error":
+            flip = Flip("infrastructure", passed[0][0], name, _broke(run))
+        elif twin is not None:
+            flip = Flip("judge", twin, name, "the same calls and answer were judged differently")
+        else:
+            flip = Flip("agent", passed[0][0], name, "its calls, its answer or what it used up changed")
+        if flip.blame not in told:
+            told.add(flip.blame)
+            yield flip
+
+
+def _broke(run: Run) -> str:
+    return run.message or ("what it ran on failed" if run.infra else "a judge had no verdict")

@@ -1,0 +1,305 @@
+"""What the verdict needs from a scenario's runs, and from what the traces used up; both add up in any order."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct, field
+
+from passmuster.checks import Explained, Quadrant, ScenarioSeen, Status, Way, worst
+from passmuster.scoring._bounds import bounded
+from passmuster.scoring._report import Behaviors
+from passmuster.scoring._stats import Sum, count
+from passmuster.traces import Spot, Trace, Used, spot_of_trace
+
+if TYPE_CHECKING:
+    from passmuster.checks import BehaviorsSeen
+
+__all__ = ["RUNS", "Figure", "Figures", "Run", "ScenarioTally", "Shown"]
+
+RUNS = 1_000
+"""Runs kept per scenario."""
+
+
+class Run(Struct, frozen=True):
+    """One trace of a scenario."""
+
+    spot: Spot
+    trace_id: str | None
+    status: Status
+    score: float | None = None
+    message: str | None = None
+    fingerprint: int = 0
+    """Of what the agent did and said: runs with the same one differ only in how they were judged."""
+    heard: bool = False
+    """A judge had a verdict on it."""
+    infra: bool = False
+    """The run itself broke, from the outside."""
+
+
+class Shown(Struct, frozen=True):
+    """The run of a scenario that a report shows."""
+
+    status: Status
+    spot: Spot
+    layers: dict[str, Any]
+    """As reports have them: read as a `LayerReport`, a figure that comes from a worker would lose that it is whole."""
+    behaviors: Behaviors | None = None
+    reasons: tuple[str, ...] = ()
+    """What was said of behaviors that are missing, violated or undecided."""
+    forbidden: bool = False
+    """Something was done that must not be: no other failure is as grave."""
+    secrets: tuple[str, ...] = ()
+    """What its calls hold that no report may show."""
+
+
+class Figure(Struct):
+    """A figure over several traces: how many tell it, and its exact sum."""
+
+    known: int = 0
+    total: Sum = field(default_factory=Sum)
+
+    def add(self, value: float | None) -> None:
+        if value is not None:
+            self.known += 1
+            self.total.add(value)
+
+    def merge(self, other: Figure) -> None:
+        self.known += other.known
+        self.total.merge(other.total)
+
+    def mean(self) -> float | None:
+        """None where no trace tells it."""
+        return self.total.mean(self.known) if self.known else None
+
+
+class Figures(Struct):
+    """What all traces used up."""
+
+    traces: int = 0
+    durations: bytearray = field(default_factory=bytearray)
+    """Eight bytes each, for the percentiles need all of them."""
+    tokens: Figure = field(default_factory=Figure)
+    cost: Figure = field(default_factory=Figure)
+    tools: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+
+    def add(self, trace: Trace, used: Used) -> None:
+        self.traces += 1
+        if used.duration_ms is not None:
+            self.durations += struct.pack("<d", used.duration_ms)
+        self.tokens.add(used.tokens)
+        self.cost.add(used.cost_usd)
+        for call in trace.tool_calls:
+            if call.tool in self.tools:
+                self.tools[call.tool] += 1
+            else:
+                count(self.tools, [(bounded(call.tool), 1)])
+        if trace.agent_version is not None:
+            count(self.versions, [(bounded(trace.agent_version), 1)])
+
+    def merge(self, other: Figures) -> None:
+        self.traces += other.traces
+        self.durations += other.durations
+        self.tokens.merge(other.tokens)
+        self.cost.merge(other.cost)
+        count(self.tools, other.tools.items())
+        count(self.versions, other.versions.items())
+
+    def ordered_durations(self) -> list[float]:
+        """Every known duration in milliseconds, from the shortest."""
+        return sorted(value for (value,) in struct.iter_unpack("<d", self.durations))
+
+
+class ScenarioTally(Struct):
+    """One scenario over its runs."""
+
+    runs: int = 0
+    statuses: dict[Status, int] = field(default_factory=dict)
+    correct: dict[Status, int] = field(default_factory=dict)
+    """Correctness by run; `error` where an outside part failed."""
+    ways: set[Way] = field(default_factory=set)
+    """In which ways runs failed."""
+    open_ways: set[Way] = field(default_factory=set)
+    """In which further ways runs may have failed, where a judge had no verdict."""
+    scored: int = 0
+    """Runs on which behaviors were decided."""
+    score: Sum = field(default_factory=Sum)
+    score_if: Sum = field(default_factory=Sum)
+    """The same, had every outside part that failed done well."""
+    labels: dict[Quadrant, int] = field(default_factory=dict)
+    infra: int = 0
+    """Runs that broke from the outside."""
+    duration: Figure = field(default_factory=Figure)
+    cost: Figure = field(default_factory=Figure)
+    tokens: Figure = field(default_factory=Figure)
+    quality: Sum = field(default_factory=Sum)
+    """Over the runs with known tokens."""
+    warned: int = 0
+    """Runs on which some check warned, those that failed besides among them: the failure may be tolerated."""
+    skipped: int = 0
+    """Runs on which some check could not be decided."""
+    spared: int = 0
+    """Runs on which a judge was not asked because an earlier check had failed."""
+    idle: dict[str, int] = field(default_factory=dict)
+    """Behaviors that held only because nothing put them to the test, and on how many runs."""
+    unheard: dict[str, int] = field(default_factory=dict)
+    """What judges gave as the reason why they said nothing."""
+    kept: list[Run] = field(default_factory=list)
+    shown: Shown | None = None
+    """The worst run, the first of several; one that failed before one that could not be judged."""
+
+    def add(
+        self,
+        trace: Trace,
+        used: Used,
+        seen: ScenarioSeen | None,
+        explain: Callable[[], Explained] | None,
+    ) -> None:
+        fault = trace.error
+        infra = fault is not None and fault.kind == "infra"
+        status: Status = seen.status if seen else "pass"
+        if fault is not None:
+            status = "error" if infra else "fail"
+        self.runs += 1
+        self.infra += infra
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+        score = self._add_seen(seen, infra) if seen else None
+        if status in ("fail", "error"):
+            self._add_ways(seen, status, infra)
+            if fault is not None:
+                self.ways.add("infra" if infra else "agent")
+        if fault is None and seen is not None and status != "pass":
+            self.warned += seen.warned
+        self.tokens.add(used.tokens)
+        if used.tokens is not None:
+            self.quality.add(score if score is not None else float(status in ("pass", "warn")))
+        self.duration.add(used.duration_ms)
+        self.cost.add(used.cost_usd)
+        spot = spot_of_trace(trace)
+        if explain is not None and seen is not None:
+            forbidden = bool(seen.ways) and ("forbidden_tools" in seen.ways or "must_not" in seen.ways)
+            if _is_worse(status, forbidden, spot, self.shown):
+                self.shown = _shown(status, forbidden, spot, explain(), seen.behaviors)
+        message = None if fault is None else bounded(fault.message)
+        heard = seen is not None and seen.heard
+        name = bounded(trace.trace_id)
+        self.kept.append(Run(spot, name, status, score, message, _fingerprint(trace), heard, infra))
+        if len(self.kept) >= 2 * RUNS:
+            self.cut()
+
+    def _add_ways(self, seen: ScenarioSeen | None, status: Status, infra: bool) -> None:
+        if seen is None:
+            return
+        if status == "error" and not infra:
+            self.open_ways.update(seen.ways)
+            return
+        # What broke from the outside explains whatever is missing, but not that a forbidden tool was called.
+        self.ways.update(way for way in seen.ways if way == "forbidden_tools" or not infra)
+        if status == "fail" and (seen.judged or seen.behaviors):
+            from passmuster.checks import open_ways
+
+            self.open_ways.update(open_ways(seen.judged, seen.behaviors))
+
+    def _add_seen(self, seen: ScenarioSeen, infra: bool) -> float | None:
+        """Count what the checks said; the score of a run on which behaviors were decided."""
+        self.skipped += seen.skipped
+        self.spared += seen.spared
+        if seen.correct is not None:
+            correct: Status = "error" if infra else _judged_error(seen)
+            self.correct[correct] = self.correct.get(correct, 0) + 1
+        if seen.label is not None:
+            self.labels[seen.label] = self.labels.get(seen.label, 0) + 1
+        for line in seen.judged:
+            if line.status == "error":
+                count(self.unheard, [(bounded(line.message), 1)])
+        behaviors = seen.behaviors
+        if behaviors is None:
+            return None
+        if behaviors.failures:
+            count(self.unheard, [(bounded(reason), 1) for reason in behaviors.failures])
+        if behaviors.idle:
+            count(self.idle, [(name, 1) for name in behaviors.idle])
+        if behaviors.score is None or behaviors.score_if is None:
+            return None
+        self.scored += 1
+        self.score.add(0.0 if infra else behaviors.score)
+        self.score_if.add(1.0 if infra else behaviors.score_if)
+        return behaviors.score
+
+    def cut(self) -> None:
+        """Keep the first runs by where they stand."""
+        self.kept.sort(key=lambda run: run.spot)
+        del self.kept[RUNS:]
+
+    def merge(self, other: ScenarioTally) -> None:
+        self.runs += other.runs
+        for mine, theirs in ((self.statuses, other.statuses), (self.correct, other.correct)):
+            for status, number in theirs.items():
+                mine[status] = mine.get(status, 0) + number
+        for quadrant, number in other.labels.items():
+            self.labels[quadrant] = self.labels.get(quadrant, 0) + number
+        self.infra += other.infra
+        self.ways |= other.ways
+        self.open_ways |= other.open_ways
+        self.warned += other.warned
+        self.scored += other.scored
+        for sum_, more in (
+            (self.score, other.score),
+            (self.score_if, other.score_if),
+            (self.quality, other.quality),
+        ):
+            sum_.merge(more)
+        self.duration.merge(other.duration)
+        self.cost.merge(other.cost)
+        self.tokens.merge(other.tokens)
+        self.skipped += other.skipped
+        self.spared += other.spared
+        count(self.idle, other.idle.items())
+        count(self.unheard, other.unheard.items())
+        self.kept += other.kept
+        theirs_shown = other.shown
+        if theirs_shown is not None and _is_worse(
+            theirs_shown.status, theirs_shown.forbidden, theirs_shown.spot, self.shown
+        ):
+            self.shown = theirs_shown
+        self.cut()
+
+
+def _judged_error(seen: ScenarioSeen) -> Status:
+    """Correctness of a run; a deterministic check that broke is a failure, only a judge's silence is an error."""
+    assert seen.correct is not None
+    broken = seen.correct == "error" and not any(line.status == "error" for line in seen.judged)
+    return "fail" if broken else seen.correct
+
+
+def _shown(status: Status, forbidden: bool, spot: Spot, explained: Explained, behaviors: BehaviorsSeen | None) -> Shown:
+    told, secrets = msgspec.to_builtins(explained.layers), explained.secrets
+    if behaviors is None:
+        return Shown(status, spot, told, forbidden=forbidden, secrets=secrets)
+    lists = (behaviors.observed, behaviors.missing, behaviors.violated, behaviors.undecided)
+    return Shown(status, spot, told, Behaviors(*map(list, lists)), behaviors.reasons, forbidden, secrets)
+
+
+def _is_worse(status: Status, forbidden: bool, spot: Spot, shown: Shown | None) -> bool:
+    if shown is None:
+        return True
+    if forbidden != shown.forbidden:
+        return forbidden
+    if status == shown.status:
+        return spot < shown.spot
+    if "fail" in (status, shown.status):
+        return status == "fail"
+    return worst(status, shown.status) == status
+
+
+def _fingerprint(trace: Trace) -> int:
+    told: object = [trace.answer, [[call.tool, call.arguments] for call in trace.tool_calls], trace.behaviors]
+    try:
+        return zlib.crc32(msgspec.json.encode(told))
+    except (OverflowError, ValueError, TypeError, RecursionError):  # a number or a depth that this encoder refuses
+        return zlib.crc32(repr(told).encode("utf-8", "backslashreplace"))

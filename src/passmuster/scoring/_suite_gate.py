@@ -1,0 +1,282 @@
+"""The lines of the gate that speak of the suite as a whole: thresholds, criteria and composite formulas.
+
+Each says what was found, what was asked, and how sure it is. A metric without a value fails what blocks on it. A rate
+that an outside part leaves open is judged both ways: where that makes a difference, the line is an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from passmuster._problems import Problem, SuiteError, UsageError
+from passmuster.scoring._agent_version import agent_version, versions_in
+from passmuster.scoring._metric_words import between, written
+from passmuster.scoring._report import GateLine
+from passmuster.scoring._settings import Settings
+from passmuster.scoring._suite_metrics import Measured, Tried, rate
+from passmuster.scoring._tally import Tally
+from passmuster.scoring._tolerance import is_weighted
+from passmuster.suite import Bound, Progressive, Suite
+
+__all__ = ["Staged", "blocking_bounds", "named_metrics", "stages_of", "suite_lines"]
+
+Level = Literal["blocking", "warning"]
+Kind = Literal["threshold", "criteria"]
+Staged = tuple[Progressive, Bound | None]
+"""A progressive threshold and the stage that the agent's version has reached; None below the first."""
+
+_NAMED = 5
+"""Scenarios that a line names."""
+_NOTHING = Measured(value=None, n=0, why="no trace gave a score")
+
+
+def stages_of(suite: Suite, settings: Settings, tally: Tally) -> list[Staged]:
+    """The stage of each progressive threshold. Raises where the agent's version is not known, or cannot be compared."""
+    if not suite.thresholds.progressive:
+        return []
+    from passmuster.suite import version_key
+
+    known = agent_version(suite, tally, settings)
+    if known is None:
+        raise SuiteError(_no_version(suite, versions_in(tally)))
+    version, source = known
+    reached = version_key(version)
+    if reached is None:
+        message = f"thresholds.progressive: the agent's version '{version}' ({source}) cannot be compared with others"
+        raise UsageError(Problem(f"{message}; expected one such as 2.1.0", suite.file))
+    found: list[Staged] = []
+    for progressive in suite.thresholds.progressive:
+        passed = [stage.bound for stage in progressive.stages if (version_key(stage.version) or ()) <= reached]
+        found.append((progressive, passed[-1] if passed else None))
+    return found
+
+
+def _no_version(suite: Suite, versions: Sequence[str]) -> Problem:
+    found = f"the traces have several: {', '.join(versions[:5])}" if versions else "neither suite nor traces tell it"
+    message = f"thresholds.progressive needs the agent's version, and {found}; give --agent-version"
+    return Problem(message, suite.file, suite.thresholds.progressive[0].line)
+
+
+def blocking_bounds(suite: Suite, staged: Sequence[Staged]) -> list[tuple[str, Bound]]:
+    """Every bound on a metric that blocks, by its name in the suite."""
+    thresholds = suite.thresholds
+    return [
+        *((f"thresholds.blocking.{bound.metric}", bound) for bound in thresholds.blocking),
+        *(
+            (f"thresholds.risk.{one.risk}.{one.bound.metric}", one.bound)
+            for one in thresholds.risk
+            if one.risk in ("critical", "high")
+        ),
+        *((f"thresholds.progressive.{one.metric}", bound) for one, bound in staged if bound is not None),
+    ]
+
+
+def suite_lines(
+    suite: Suite, scenarios: Sequence[Tried], measured: Mapping[str, Measured], staged: Sequence[Staged]
+) -> Iterator[GateLine]:
+    """Every line about the suite as a whole, in the order in which suites are written."""
+    thresholds = suite.thresholds
+    for bound in thresholds.blocking:
+        yield _line(suite, bound, measured, "blocking")
+    for bound in thresholds.warning:
+        yield _line(suite, bound, measured, "warning")
+    for one in thresholds.risk:
+        level: Level = "blocking" if one.risk in ("critical", "high") else "warning"
+        yield _line(suite, one.bound, measured, level, note=f"{one.risk} risk")
+    for progressive, stage in staged:
+        yield _progressive_line(suite, progressive, stage, measured)
+    yield from _criteria_lines(suite, scenarios, measured)
+    if suite.composite:
+        yield _composite_line(suite, measured)
+    for name in named_metrics(suite):
+        partly = measured.get(name, _NOTHING)
+        if partly.known is not None and partly.value is not None:
+            message = f"{name} is over the {partly.known} of {partly.total} traces that tell their figures"
+            yield GateLine("input", name, "warning", "fail", message, actual=partly.known, expected=partly.total)
+
+
+def named_metrics(suite: Suite) -> list[str]:
+    """The metrics that the suite's lines speak of."""
+    from itertools import chain
+
+    thresholds = suite.thresholds
+    bounds = chain(thresholds.blocking, thresholds.warning, (one.bound for one in thresholds.risk))
+    names = [*(bound.metric for bound in bounds), *(one.metric for one in thresholds.progressive)]
+    names += suite.weights.metrics
+    if suite.criteria.overall is not None:
+        names.append("weighted_pass_rate" if is_weighted(suite) else "pass_rate")
+    if suite.composite:
+        names += _in_composite(suite)
+    if suite.baseline is not None:
+        names += suite.baseline.metrics
+    return list(dict.fromkeys(names))
+
+
+def _line(
+    suite: Suite,
+    bound: Bound,
+    measured: Mapping[str, Measured],
+    level: Level,
+    *,
+    kind: Kind = "threshold",
+    id_: str | None = None,
+    metric: str | None = None,
+    note: str = "",
+) -> GateLine:
+    """What a metric makes of a bound."""
+    name = metric or bound.metric
+    found = measured.get(name, _NOTHING)
+    status, message = _judged(name, bound, found)
+    if status != "pass":
+        message += _culprits(found.lowered_by)
+    if status == "undecided":
+        level = "blocking" if bound.undecided_blocks and level == "blocking" else "warning"
+    return GateLine(
+        kind=kind,
+        id=id_ or name,
+        level=level,
+        status=status,
+        message=f"{message} ({note})" if note else message,
+        actual=found.value,
+        expected=bound.text,
+        file=suite.file,
+        line=bound.line,
+    )
+
+
+def _judged(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass", "fail", "error", "undecided"], str]:
+    if found.value is None:
+        return "fail", f"{name} has no value: {found.why}"
+    text = f"{name} is {written(name, found.value)}"
+    holds = bound.holds(found.value)
+    if found.is_open and found.at_best is not None and bound.holds(found.at_best) != holds:
+        best = written(name, found.at_best)
+        return "error", f"{text}, and {best} if what an outside part left open is counted as passed; {bound.text}"
+    sign = "as asked" if holds else "asked"
+    if bound.confidence is None or not holds:
+        return "pass" if holds else "fail", f"{text}, {sign} {bound.text}{_interval_words(name, found)}"
+    interval = found.interval(bound.confidence) if found.interval else None
+    share = f"{bound.confidence * 100:g} %"
+    if interval and bound.holds(interval[0]) and bound.holds(interval[1]):
+        return "pass", f"{text}, as asked {bound.text} with {share} confidence{_words(name, interval, share)}"
+    more = _more(found, bound, interval)
+    told = _words(name, interval, share) if interval else f"; {found.n} give no interval"
+    return "undecided", f"{text}, asked {bound.text} with {share} confidence: undecided{told}{more}"
+
+
+def _culprits(ids: Sequence[str]) -> str:
+    """The scenarios that keep a rate down, as far as they fit into a sentence."""
+    if not ids:
+        return ""
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"; lowered by {', '.join(ids[:_NAMED])}{more}"
+
+
+def _interval_words(name: str, found: Measured) -> str:
+    interval = found.interval(0.95) if found.interval else None
+    return _words(name, interval, "95 %") if interval else ""
+
+
+def _words(name: str, interval: tuple[float, float], share: str) -> str:
+    return f" ({share} interval {between(name, interval)})"
+
+
+def _more(found: Measured, bound: Bound, interval: tuple[float, float] | None) -> str:
+    """How many more scenarios would settle it, if the value stayed as it is."""
+    from passmuster.scoring._intervals import more_to_settle
+
+    assert found.value is not None
+    assert bound.confidence is not None
+    distance = abs(found.value - bound.value)
+    if bound.rate:
+        more = more_to_settle(found.value, bound.value, found.n, bound.confidence)
+    elif interval is None or distance < 1e-9:
+        more = None
+    else:
+        half = max(found.value - interval[0], interval[1] - found.value)
+        more = max(1, math.ceil(found.n * (half / distance) ** 2) - found.n)
+    if more is None:
+        return "; the value is at the bound, so that no number of scenarios would settle it"
+    return f"; about {more} more scenario{'' if more == 1 else 's'}, or more repeats, would settle it"
+
+
+def _progressive_line(
+    suite: Suite, progressive: Progressive, stage: Bound | None, measured: Mapping[str, Measured]
+) -> GateLine:
+    found = measured.get(progressive.metric, _NOTHING)
+    target = progressive.target
+    note = ""
+    if target is not None and found.value is not None:
+        away = abs(target.value - found.value)
+        reached = target.holds(found.value)
+        note = f"target {target.text} reached" if reached else f"{written(progressive.metric, away)} from {target.text}"
+    if stage is None:
+        first = progressive.stages[0]
+        message = f"the agent's version is below the first stage ({first.version}: {first.bound.text})"
+        message += f"; {note}" if note else ""
+        return GateLine(
+            "threshold",
+            progressive.metric,
+            "warning",
+            "fail",
+            message,
+            actual=found.value,
+            expected=first.bound.text,
+            file=suite.file,
+            line=progressive.line,
+        )
+    return _line(suite, stage, measured, "blocking", note=note)
+
+
+def _criteria_lines(suite: Suite, scenarios: Sequence[Tried], measured: Mapping[str, Measured]) -> Iterator[GateLine]:
+    overall = suite.criteria.overall
+    if overall is not None:
+        metric = "weighted_pass_rate" if is_weighted(suite) else "pass_rate"
+        yield _line(suite, overall, measured, "blocking", kind="criteria", id_="overall", metric=metric)
+    for category, bound in suite.criteria.by_category.items():
+        own = rate([one for one in scenarios if one.scenario.category == category], what=f"{category} ")
+        id_ = f"by_category.{category}"
+        yield _line(suite, bound, {"pass_rate": own}, "blocking", kind="criteria", id_=id_, metric="pass_rate")
+
+
+def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
+    from passmuster.scoring._formulas import evaluate
+
+    values = {name: one.value for name, one in measured.items()}
+    at_best = {name: one.value if one.at_best is None else one.at_best for name, one in measured.items()}
+    found = evaluate(suite.composite, values)
+    verdict, if_well = found["pass"], evaluate(suite.composite, at_best)["pass"]
+    formula = next(formula for formula in suite.composite if formula.name == "pass")
+    shown = ", ".join(
+        f"{name} = {'no value' if value is None else f'{value:.6g}'}" for name, value in found.items() if name != "pass"
+    )
+    status: Literal["pass", "fail", "error"] = "pass" if verdict is True else "fail"
+    truth = "without a value" if verdict is None else "true" if verdict else "false"
+    message = f"{formula.text} is {truth}{'; ' + shown if shown else ''}"
+    if (verdict is True) != (if_well is True):
+        status, message = "error", f"{message}; what an outside part left open would change it"
+    elif verdict is None:
+        missing = [name for name in _in_composite(suite) if measured.get(name, _NOTHING).value is None]
+        reasons = "; ".join(f"{name}: {measured.get(name, _NOTHING).why}" for name in missing)
+        message = f"{formula.text} has no value; {reasons or 'it divides by zero or goes beyond any number'}"
+    return GateLine(
+        "composite",
+        "pass",
+        "blocking",
+        status,
+        message,
+        actual=verdict,
+        expected=formula.text,
+        file=suite.file,
+        line=formula.line,
+        values=dict(found),
+    )
+
+
+def _in_composite(suite: Suite) -> list[str]:
+    """The metrics that decide the composite."""
+    from passmuster.suite import metrics_of
+
+    return sorted(metrics_of(suite.composite, "pass"))

@@ -1,0 +1,304 @@
+"""What the verdict needs from many outcomes, in bounded memory, whatever way the traces were split.
+
+`merge` is associative and commutative: counts are whole numbers, scores are summed exactly, and of the violations
+the first K by (file, offset, call, rule) are kept beside their exact number.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from passmuster.checks import Explained, Outcome, ScenarioSeen, Status, Violation
+from passmuster.scoring._bounds import bounded
+from passmuster.scoring._scenario_tally import Figures, ScenarioTally
+from passmuster.scoring._stats import Stat, Sum, add_stats, count, merge_stats
+from passmuster.traces import PartLines, Spot, Trace, spot_of_call, spot_of_trace, used
+
+__all__ = [
+    "KEPT",
+    "Broken",
+    "Evaluation",
+    "Found",
+    "PartRead",
+    "Tally",
+    "TestResult",
+    "TestTally",
+    "merge",
+]
+
+KEPT = 5_000
+"""Violations kept per test."""
+_RULE_SETS = 4_096
+"""Sets of rules counted as such, before they are counted one by one."""
+
+
+class TestResult(Struct, frozen=True, gc=False):
+    """One test on one trace, after severity and waivers."""
+
+    __test__ = False
+
+    test: int
+    outcome: Outcome
+    waivers: tuple[int, ...] = ()
+    """The waivers that turned violations of this outcome into warnings."""
+    duration_ns: int = 0
+
+
+class Evaluation(Struct, frozen=True):
+    """Everything found out about one trace."""
+
+    trace: Trace
+    results: list[TestResult]
+    scenario: str | None = None
+    unknown_scenario: str | None = None
+    """The scenario id the trace states, where the suite has none such."""
+    ambiguous_query: str | None = None
+    seen: ScenarioSeen | None = None
+    """What the scenario's layers made of it."""
+    explain: Callable[[], Explained] | None = None
+    """The same in words; asked for only where a report will show it."""
+
+
+class Found(Struct, frozen=True, order=True):
+    """A violation and its place in the order of all of them."""
+
+    spot: Spot
+    call: int
+    rule: int
+    violation: Violation
+
+    @property
+    def key(self) -> tuple[str, int, int, int]:
+        return (self.spot.file, self.spot.offset, self.call, self.rule)
+
+
+class Broken(Struct, frozen=True):
+    """A check that broke on a trace, and why."""
+
+    spot: Spot
+    message: str
+
+
+class PartRead(Struct, frozen=True, order=True):
+    """A part of a file that was read in one go, and how many lines it has."""
+
+    file: str
+    start: int
+    lines: int
+
+
+class TestTally(Struct):
+    """One test over many traces."""
+
+    __test__ = False
+
+    exercised_rules: list[int]
+    """For each rule, on how many traces it was exercised, but for those that `rule_sets` still hold."""
+    violated: list[int]
+    """For each rule, on how many traces it was violated."""
+    rule_sets: dict[int, int] = field(default_factory=dict)
+    """How many traces exercised just these rules, one bit each."""
+    traces: int = 0
+    exercised: int = 0
+    checked: int = 0
+    statuses: dict[Status, int] = field(default_factory=dict)
+    violations: int = 0
+    waived: int = 0
+    found: list[Found] = field(default_factory=list)
+    stats: dict[str, Stat] = field(default_factory=dict)
+    scores: int = 0
+    score_sum: Sum = field(default_factory=Sum)
+    packed_scores: bytearray = field(default_factory=bytearray)
+    """Eight bytes each, for the interval of their mean."""
+    broken: Broken | None = None
+    duration_ns: int = 0
+
+    def add(self, trace: Trace, outcome: Outcome, duration_ns: int) -> None:
+        self.traces += 1
+        self.duration_ns += duration_ns
+        self.checked += outcome.checked
+        if outcome.exercised:
+            self.exercised += 1
+        rules = outcome.rules_exercised
+        if rules:
+            if rules in self.rule_sets:
+                self.rule_sets[rules] += 1
+            else:
+                self._add_rule_set(rules)
+        status = outcome.status
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+        if status != "pass" or outcome.violations or outcome.stats or outcome.score is not None:
+            self._add_rest(trace, outcome)
+
+    def _add_rule_set(self, rules: int) -> None:
+        if len(self.rule_sets) >= _RULE_SETS:
+            self.settle()
+        self.rule_sets[rules] = 1
+
+    def _add_rest(self, trace: Trace, outcome: Outcome) -> None:
+        """What most outcomes do not have."""
+        for rule, times in enumerate(self.violated):
+            self.violated[rule] = times + (outcome.rules_violated >> rule & 1)
+        if outcome.stats:
+            add_stats(self.stats, outcome.stats)
+        if outcome.score is not None:
+            self.scores += 1
+            self.score_sum.add(outcome.score)
+            self.packed_scores += struct.pack("<d", outcome.score)
+        if outcome.message is not None and outcome.status == "error":
+            self.broken = _first(self.broken, Broken(spot_of_trace(trace), outcome.message))
+        if outcome.violations:
+            self._keep(trace, outcome.violations)
+
+    def _keep(self, trace: Trace, violations: tuple[Violation, ...]) -> None:
+        settled = self.violations >= 2 * KEPT  # so `found` was cut: it begins with the first ones, in order
+        self.violations += len(violations)
+        for rule, violation in enumerate(violations):
+            self.waived += violation.waived is not None
+            call = violation.call_index or 0
+            spot = spot_of_call(trace, call - 1) if call else spot_of_trace(trace)
+            if settled and (spot.file, spot.offset, call, rule) > self.found[KEPT - 1].key:
+                continue
+            self.found.append(Found(spot, call, rule, _small(violation)))
+        if len(self.found) >= 2 * KEPT:
+            self._cut()
+
+    def ordered_scores(self) -> list[float]:
+        """Every score, from the lowest."""
+        return sorted(value for (value,) in struct.iter_unpack("<d", self.packed_scores))
+
+    def settle(self) -> None:
+        """Count the rules of the sets one by one."""
+        for rules, times in self.rule_sets.items():
+            for rule in range(len(self.exercised_rules)):
+                if rules >> rule & 1:
+                    self.exercised_rules[rule] += times
+        self.rule_sets.clear()
+
+    def _cut(self) -> None:
+        self.found.sort(key=lambda found: found.key)
+        del self.found[KEPT:]
+
+    def merge(self, other: TestTally) -> None:
+        self.traces += other.traces
+        self.exercised += other.exercised
+        self.duration_ns += other.duration_ns
+        for status, number in other.statuses.items():
+            self.statuses[status] = self.statuses.get(status, 0) + number
+        self.checked += other.checked
+        self.settle()
+        other.settle()
+        self.exercised_rules = [a + b for a, b in zip(self.exercised_rules, other.exercised_rules, strict=True)]
+        self.violated = [a + b for a, b in zip(self.violated, other.violated, strict=True)]
+        merge_stats(self.stats, other.stats)
+        self.scores += other.scores
+        self.score_sum.merge(other.score_sum)
+        self.packed_scores += other.packed_scores
+        if other.broken:
+            self.broken = _first(self.broken, other.broken)
+        self.violations += other.violations
+        self.waived += other.waived
+        self.found += other.found
+        self._cut()
+
+
+_TEXTS = ("message", "tool", "argument", "constraint", "pattern", "expected", "actual", "trace_id", "suggestion")
+
+
+def _small(violation: Violation) -> Violation:
+    """The violation with everything cut that a trace can make large."""
+    texts = {name: bounded(getattr(violation, name)) for name in _TEXTS}
+    nearby = violation.neighbours
+    if nearby is not None:
+        nearby = replace(nearby, before=bounded(nearby.before), after=bounded(nearby.after))
+    return replace(violation, value=bounded(violation.value), neighbours=nearby, **texts)
+
+
+def _first(a: Broken | None, b: Broken) -> Broken:
+    return b if a is None or (b.spot, b.message) < (a.spot, a.message) else a
+
+
+class Tally(Struct):
+    """One suite over many traces."""
+
+    tests: list[TestTally]
+    scenarios: dict[str, ScenarioTally]
+    waivers_used: list[int]
+    read: int = 0
+    unmatched: int = 0
+    bad_lines: int = 0
+    unknown_scenarios: dict[str, int] = field(default_factory=dict)
+    ambiguous_queries: dict[str, int] = field(default_factory=dict)
+    parts: list[PartRead] = field(default_factory=list)
+    stray_faults: int = 0
+    """Traces without a scenario on which the agent itself failed."""
+    figures: Figures | None = None
+    """What the traces used up, where the suite asks about it."""
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Count one trace."""
+        trace = evaluation.trace
+        self.read += 1
+        tests = self.tests
+        for result in evaluation.results:
+            tests[result.test].add(trace, result.outcome, result.duration_ns)
+            for waiver in result.waivers:
+                self.waivers_used[waiver] += 1
+        if self.figures is not None:
+            spent = used(trace)
+            self.figures.add(trace, spent)
+            if evaluation.scenario is not None:
+                self.scenarios[evaluation.scenario].add(trace, spent, evaluation.seen, evaluation.explain)
+                return
+        self.unmatched += bool(self.scenarios)
+        self.stray_faults += trace.error is not None
+        if evaluation.unknown_scenario is not None:
+            count(self.unknown_scenarios, [(bounded(evaluation.unknown_scenario), 1)])
+        if evaluation.ambiguous_query is not None:
+            count(self.ambiguous_queries, [(evaluation.ambiguous_query, 1)])
+
+    def merge(self, other: Tally) -> None:
+        """Take in what another part of the traces gave."""
+        for mine, theirs in zip(self.tests, other.tests, strict=True):
+            mine.merge(theirs)
+        for name, scenario in other.scenarios.items():
+            self.scenarios[name].merge(scenario)
+        self.waivers_used = [a + b for a, b in zip(self.waivers_used, other.waivers_used, strict=True)]
+        self.read += other.read
+        self.unmatched += other.unmatched
+        self.bad_lines += other.bad_lines
+        self.stray_faults += other.stray_faults
+        self.parts = sorted(self.parts + other.parts)
+        if self.figures is not None and other.figures is not None:
+            self.figures.merge(other.figures)
+        count(self.unknown_scenarios, other.unknown_scenarios.items())
+        count(self.ambiguous_queries, other.ambiguous_queries.items())
+
+    def part_lines(self) -> PartLines:
+        """How many lines each part has."""
+        return {(part.file, part.start): part.lines for part in self.parts}
+
+    def spots(self) -> Iterator[Spot]:
+        """The places whose lines a report will name."""
+        for test in self.tests:
+            test._cut()
+            for found in test.found:
+                yield found.spot
+            if test.broken:
+                yield test.broken.spot
+        for scenario in self.scenarios.values():
+            scenario.cut()
+            for run in scenario.kept:
+                yield run.spot
+
+
+def merge(tallies: Iterable[Tally]) -> Tally:
+    """One tally of several, in any order."""
+    first, *rest = tallies
+    for other in rest:
+        first.merge(other)
+    return first

@@ -1,0 +1,244 @@
+"""What was reached, made into bounds: how far the ones of a suite can be tightened, and what to aim at next.
+
+A bound that is tightened still holds for what was reached: rates are rounded down and limits up, and a strict
+comparison keeps its distance. None is ever loosened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from msgspec import Struct
+
+from passmuster.scoring._baseline import Baseline
+from passmuster.scoring._intervals import rate_interval
+from passmuster.scoring._suite_metrics import latency_budget, weight_of
+from passmuster.scoring._tolerance import is_weighted
+from passmuster.suite import METRICS, Bound, MetricName, Suite, known_metrics
+
+__all__ = ["Kept", "Target", "Tightened", "targets", "tightened"]
+
+_POINT = Decimal("0.0001")
+"""Rates are rounded to a hundredth of a percent."""
+_DIGITS = 6
+"""Significant digits of what is no rate."""
+_SMALLEST = Decimal("1e-9")
+"""What is no further apart counts as equal."""
+_NOISE = 12
+"""Digits that a sum of floats can be trusted for."""
+_SURE = 0.95
+"""The confidence of the intervals that a baseline records."""
+
+
+class Tightened(Struct, frozen=True):
+    """A bound that what was reached allows to tighten."""
+
+    name: str
+    """Its place in the suite: `thresholds.blocking.pass_rate`."""
+    bound: Bound
+    metric: MetricName
+    reached: float
+    value: Decimal
+
+
+class Kept(Struct, frozen=True):
+    """A bound that is left alone, and why."""
+
+    name: str
+    why: str
+
+
+class Target(Struct, frozen=True):
+    """A bound a little better than what was reached."""
+
+    section: str
+    """Where in `thresholds`: `blocking`, `warning`, `risk.high`."""
+    metric: MetricName
+    operator: str
+    reached: float
+    value: Decimal
+
+
+class _Reached(Struct, frozen=True):
+    """A metric's recorded value, and the ends of its interval at a confidence."""
+
+    value: float
+    interval: Callable[[float], tuple[float, float] | None]
+
+
+# ── Tightening ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tightened | Kept]:
+    """What becomes of each bound of the suite; those that are as tight already are passed over."""
+    known = known_metrics(suite.tests)
+    for name, bound, reached in _bounds(suite, baseline):
+        metric = known.get(bound.metric, METRICS["pass_rate"])
+        against = (bound.operator in (">=", ">")) != (metric.better == "up")
+        if reached is None:
+            yield Kept(name, "the baseline has no value of it")
+        elif _is_stale(suite, baseline, name, bound):
+            yield Kept(name, "the baseline was saved with other weights or categories; save it again")
+        elif bound.operator == "=":
+            yield Kept(name, "'=' asks for one value, which is neither raised nor lowered")
+        elif against:
+            yield Kept(name, f"'{bound.text}' bounds {bound.metric} from its good side")
+        elif bound.metric == "latency_p95" and _is_budget(suite, bound):
+            yield Kept(name, "it is the budget of normalized_latency; state 'latency_budget_ms' to set it free")
+        else:
+            yield from _tighter(name, bound, metric, reached, slack)
+    for progressive in suite.thresholds.progressive:
+        yield Kept(f"thresholds.progressive.{progressive.metric}", "its stages follow the agent's version")
+    if suite.composite:
+        yield Kept("composite", "a formula is not a bound")
+
+
+def _tighter(
+    name: str, bound: Bound, metric: MetricName, reached: _Reached, slack: float
+) -> Iterator[Tightened | Kept]:
+    held = reached.value
+    if bound.confidence is not None:
+        interval = reached.interval(bound.confidence)
+        if interval is None:
+            yield Kept(name, f"no interval at {bound.confidence * 100:g}% is recorded of it")
+            return
+        held = interval[0] if bound.operator in (">=", ">") else interval[1]
+    value = _allowed(bound, metric, held, slack)
+    full = metric.rate and bound.operator == ">=" and value >= 1
+    if bound.confidence is not None and full:
+        return  # a confidence in 100 % cannot be asked for
+    if _is_tighter(bound, float(value)):
+        yield Tightened(name, bound, metric, reached.value, value)
+
+
+def _is_tighter(bound: Bound, value: float) -> bool:
+    distance = value - bound.value if bound.operator in (">=", ">") else bound.value - value
+    return distance > 1e-12 * max(1.0, bound.value)
+
+
+def _allowed(bound: Bound, metric: MetricName, reached: float, slack: float) -> Decimal:
+    """The tightest value that what was reached holds with so much to spare, rounded to the lenient side."""
+    rises = bound.operator in (">=", ">")
+    given = Decimal(repr(slack))
+    exact = _settled(reached)
+    sign = -1 if rises else 1
+    moved = exact + sign * given if metric.rate else exact * (1 + sign * given)
+    value = _rounded(max(moved, Decimal(0)), metric, ROUND_FLOOR if rises else ROUND_CEILING)
+    if metric.rate and rises and value >= 1 > reached:
+        value = 1 - _POINT  # what asks for all tolerates nothing
+    step = _step(value, metric)
+    while not Bound(metric=bound.metric, operator=bound.operator, value=float(value), text="", line=0, column=0).holds(
+        reached
+    ):
+        value += sign * step
+        step *= 10
+    return value
+
+
+def _settled(value: float) -> Decimal:
+    """The value without the last digits, which additions of floats have blurred."""
+    return Decimal(f"{value:.{_NOISE}g}")
+
+
+def _rounded(value: Decimal, metric: MetricName, way: str) -> Decimal:
+    return value.quantize(_step(value, metric), rounding=way)
+
+
+def _step(value: Decimal, metric: MetricName) -> Decimal:
+    if metric.rate:
+        return _POINT
+    return max(Decimal(1).scaleb(value.adjusted() - _DIGITS + 1), _SMALLEST) if value else _SMALLEST
+
+
+def _bounds(suite: Suite, baseline: Baseline) -> Iterator[tuple[str, Bound, _Reached | None]]:
+    thresholds = suite.thresholds
+    for section, bounds in (("blocking", thresholds.blocking), ("warning", thresholds.warning)):
+        for bound in bounds:
+            yield f"thresholds.{section}.{bound.metric}", bound, _metric(suite, baseline, bound.metric)
+    for one in thresholds.risk:
+        yield f"thresholds.risk.{one.risk}.{one.bound.metric}", one.bound, _metric(suite, baseline, one.bound.metric)
+    criteria = suite.criteria
+    if criteria.overall is not None:
+        name = "weighted_pass_rate" if is_weighted(suite) else "pass_rate"
+        yield "pass_criteria.overall", criteria.overall, _metric(suite, baseline, name)
+    for category, bound in criteria.by_category.items():
+        yield f"pass_criteria.by_category.{category}", bound, _category(suite, baseline, category)
+
+
+def _metric(suite: Suite, baseline: Baseline, name: str) -> _Reached | None:
+    found = baseline.metrics.get(name)
+    if name == "normalized_latency":  # by the budget of today
+        p95, budget = baseline.metrics.get("latency_p95"), latency_budget(suite)
+        return None if p95 is None or not budget else _Reached(min(1.0, p95.value / budget), lambda confidence: None)
+    if found is None:
+        return None
+    # An interval at a lower confidence lies within the recorded one.
+    return _Reached(found.value, lambda confidence: found.ci95 if confidence <= _SURE else None)
+
+
+def _category(suite: Suite, baseline: Baseline, category: str) -> _Reached | None:
+    """The pass rate of the recorded scenarios that the suite counts to the category."""
+    ids = [scenario.id for scenario in suite.scenarios if scenario.category == category]
+    shares = [baseline.scenarios[id_].passed for id_ in ids if id_ in baseline.scenarios]
+    tries = [(share.passed, share.counted) for share in shares if share.counted]
+    if not tries:
+        return None
+    from math import fsum
+
+    value = fsum(passed / counted for passed, counted in tries) / len(tries)
+    return _Reached(value, lambda confidence: rate_interval(tries, None, confidence))
+
+
+def _is_stale(suite: Suite, baseline: Baseline, name: str, bound: Bound) -> bool:
+    """Whether what was reached was counted in another way than the suite counts today."""
+    known = [(one, baseline.scenarios[one.id]) for one in suite.scenarios if one.id in baseline.scenarios]
+    if bound.metric.startswith("weighted_") or name == "pass_criteria.overall":
+        return any(weight_of(one, suite) != recorded.weight for one, recorded in known)
+    return bound.metric == "safety_rate" and any(one.category != recorded.category for one, recorded in known)
+
+
+def _is_budget(suite: Suite, bound: Bound) -> bool:
+    """Whether `normalized_latency` is measured by the bound, or would be if the bound were lowered."""
+    if suite.latency_budget_ms is not None or bound.metric != "latency_p95":
+        return False
+    from passmuster.scoring._suite_gate import named_metrics
+
+    return "normalized_latency" in named_metrics(suite)
+
+
+# ── Targets ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def targets(suite: Suite, baseline: Baseline, margin: float) -> Iterator[Target]:
+    """Bounds a little better than what was reached: on the metrics that the thresholds name, else on all rates."""
+    known = known_metrics(suite.tests)
+    for section, name in _named(suite, baseline, known):
+        recorded = baseline.metrics.get(name)
+        if recorded is not None and name in known:
+            target = _target(section, known[name], recorded.value, Decimal(repr(margin)))
+            if target.value or target.operator == "<=":  # that a rate is at least 0 asks nothing
+                yield target
+
+
+def _named(suite: Suite, baseline: Baseline, known: Mapping[str, MetricName]) -> list[tuple[str, str]]:
+    thresholds = suite.thresholds
+    named = [
+        *(("blocking", bound.metric) for bound in thresholds.blocking),
+        *(("warning", bound.metric) for bound in thresholds.warning),
+        *((f"risk.{one.risk}", one.bound.metric) for one in thresholds.risk),
+    ]
+    staged = [one.metric for one in thresholds.progressive]
+    named += [("blocking", name) for name in staged if ("blocking", name) not in named]
+    if not named:
+        named = [("blocking", name) for name in baseline.metrics if name in known and known[name].rate]
+    return list(dict.fromkeys(named))
+
+
+def _target(section: str, metric: MetricName, reached: float, margin: Decimal) -> Target:
+    rises = metric.better == "up"
+    sign = 1 if rises else -1
+    exact = _settled(reached)
+    moved = exact + sign * margin if metric.rate else exact * (1 + sign * margin)
+    value = _rounded(max(moved, Decimal(0)), metric, ROUND_CEILING if rises else ROUND_FLOOR)
+    return Target(section, metric, ">=" if rises else "<=", reached, min(value, Decimal(1)) if metric.rate else value)

@@ -1,0 +1,284 @@
+"""The keys that speak of the suite as a whole, one function each: `thresholds`, `weights`, `composite` and their like.
+
+They are read after tests and scenarios, and in an order in which what feeds a metric comes before what names it. The
+longer ones have a module of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, cast
+
+from msgspec.structs import replace
+
+from passmuster._problems import Problem, did_you_mean
+from passmuster.suite._bounds import SMALLEST, fraction, read_bound, read_confidence, read_share
+from passmuster.suite._classification import read_classification
+from passmuster.suite._context import Context
+from passmuster.suite._gate_metrics import entries_of, map_of, metric_named, noticed, unusable, without_value
+from passmuster.suite._gate_model import BaselineSpec, Bound, Criteria, Listed, RepeatPolicy, Weights
+from passmuster.suite._metric_names import METRICS, known_metrics
+from passmuster.suite._model import Suite
+from passmuster.suite._reading import Reader
+from passmuster.suite._thresholds import read_thresholds
+from passmuster.suite.text import _nodes as nodes
+from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar
+
+__all__ = ["READERS", "read_repeat", "read_scenario_keys"]
+
+_POLICIES = ("all", "any", "majority")
+
+
+# ── weights ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_weights(context: Context, suite: Suite, node: Node) -> Suite:
+    """How much scenarios count by category and capability, and metrics in `weighted_score`."""
+    reader = context.reader
+    found: dict[str, dict[str, float]] = {"by_category": {}, "by_capability": {}, "metrics": {}}
+    notices: list[Problem] = []
+    for kind in entries_of(reader, map_of(reader, node, "weights", found), "weights"):
+        at = f"weights.{kind.key}"
+        if kind.key not in found:
+            continue
+        is_metric = kind.key == "metrics"
+        for entry in entries_of(reader, map_of(reader, kind.value, at), at, named_by_user=not is_metric):
+            found[kind.key][entry.key] = _weight(reader, entry.value, f"{at}.{entry.key}")
+            if is_metric:
+                notices += _weighed_metric(reader, suite, entry)
+            else:
+                notices += _unused(suite, kind.key.removeprefix("by_"), entry, at)
+        if found[kind.key] and not any(found[kind.key].values()):
+            reader.problem(kind, f"{at}: every weight is 0, so nothing would count")
+    return noticed(replace(suite, weights=Weights(**found)), notices)
+
+
+def _weight(reader: Reader, node: Node, at: str) -> float:
+    value = _finite(node)
+    if value is None or value < 0:
+        reader.expected("a weight of 0 or more", node, at)
+        return 1.0
+    return value
+
+
+def _finite(node: Node) -> float | None:
+    """The number that a node states, or None if it states none that can be counted with."""
+    value = node.value if isinstance(node, Scalar) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
+        return None
+    return float(value)
+
+
+def _weighed_metric(reader: Reader, suite: Suite, entry: Entry) -> Iterator[Problem]:
+    """What `weighted_score` is made of: rates of which more is better, for else a worse agent could score higher."""
+    at, name, why = "weights.metrics", entry.key, unusable(suite)
+    metric = metric_named(reader, suite, name, entry, at)
+    if metric is None:
+        return
+    if name == "weighted_score":
+        reader.problem(entry, f"{at}: 'weighted_score' is what these weights give, so it cannot be one of them")
+    elif not metric.rate or metric.better == "down":
+        problem = "is better when it is lower" if metric.rate else "is no rate"
+        reader.problem(entry, f"{at}: '{name}' {problem}, so it cannot be averaged with rates; use 'composite'")
+    elif name in why:
+        reader.problem(entry, f"{at}: {why[name]}")
+    yield from without_value(suite, name, entry.line, entry.column, at)
+
+
+def _unused(suite: Suite, kind: str, entry: Entry, at: str) -> Iterator[Problem]:
+    """A notice where no scenario has this category or capability."""
+    there = dict.fromkeys(value for scenario in suite.scenarios if (value := getattr(scenario, kind)) is not None)
+    if entry.key not in there:
+        message = f"{at}: no scenario has the {kind} '{entry.key}'{did_you_mean(entry.key, there)}"
+        yield Problem(message, suite.file, entry.line, entry.column)
+
+
+# ── required_scenarios, optional_scenarios, pass_criteria ───────────────────────────────────────────────────
+
+
+def read_required(context: Context, suite: Suite, node: Node) -> Suite:
+    """The scenarios without which nothing passes."""
+    listed = _listed(context.reader, suite, node, "required_scenarios", ())
+    return replace(suite, required=listed)
+
+
+def read_optional(context: Context, suite: Suite, node: Node) -> Suite:
+    """The scenarios that count and never block."""
+    listed = _listed(context.reader, suite, node, "optional_scenarios", suite.required)
+    return replace(suite, optional=listed)
+
+
+def _listed(reader: Reader, suite: Suite, node: Node, at: str, required: Sequence[Listed]) -> tuple[Listed, ...]:
+    ids: Node | None = node
+    if isinstance(node, Mapping):
+        map_ = reader.mapping(node, at, ("description", "ids"))
+        reader.optional_text(map_, "description", at, empty=True)
+        ids = reader.required(map_, "ids", at)
+    if ids is None:
+        return ()
+    known = {scenario.id: None for scenario in suite.scenarios}
+    elsewhere = {one.id: one.line for one in required}
+    found: dict[str, Listed] = {}
+    for item in reader.one_or_more(ids):
+        id_ = reader.text(item, at)
+        if id_ and id_ not in known:
+            reader.problem(item, f"{at}: no scenario '{id_}'{did_you_mean(id_, known)}")
+        elif id_ in elsewhere:
+            reader.problem(
+                item, f"{at}: '{id_}' is in 'required_scenarios' on line {elsewhere[id_]}; it cannot be both"
+            )
+        elif id_ in found:
+            reader.problem(item, f"{at}: '{id_}' is already listed on line {found[id_].line}")
+        elif id_:
+            found[id_] = Listed(id_, item.line)
+    if isinstance(ids, nodes.Sequence) and not ids.items and at == "required_scenarios":
+        reader.problem(ids, f"{at}: the list is empty, so nothing would be required")
+    return tuple(found.values())
+
+
+def read_criteria(context: Context, suite: Suite, node: Node) -> Suite:
+    """The pass rates asked of all scenarios and of each category."""
+    reader, rate = context.reader, METRICS["pass_rate"]
+    overall: Bound | None = None
+    by_category: dict[str, Bound] = {}
+    notices: list[Problem] = []
+    map_ = map_of(reader, node, "pass_criteria", ("overall", "by_category"))
+    for entry in entries_of(reader, map_, "pass_criteria"):
+        at = f"pass_criteria.{entry.key}"
+        if entry.key == "overall":
+            overall = read_bound(reader, entry.value, at, rate)
+        elif entry.key == "by_category":
+            for category in entries_of(reader, map_of(reader, entry.value, at), at, named_by_user=True):
+                bound = read_bound(reader, category.value, f"{at}.{category.key}", rate)
+                if bound:
+                    by_category[category.key] = bound
+                notices += _unused(suite, "category", category, at)
+    return noticed(replace(suite, criteria=Criteria(overall, by_category)), notices)
+
+
+# ── composite, latency_budget_ms, repeat_policy, baseline ───────────────────────────────────────────────────
+
+
+def read_composite(context: Context, suite: Suite, node: Node) -> Suite:
+    """Formulas over metrics, of which `pass` decides."""
+    from passmuster.suite import _formulas as formulas
+
+    lines = re.split(r"\r\n?|\n", suite.documents.get(str(suite.path), b"").decode("utf-8", "replace"))
+    found = formulas.read_composite(context.reader, node, known_metrics(suite.tests), unusable(suite), lines)
+    notices = [
+        notice
+        for formula in found
+        for name in sorted(formulas.names_in(formula))
+        for notice in without_value(suite, name, formula.line, None, f"composite.{formula.name}")
+    ]
+    return noticed(replace(suite, composite=found), notices)
+
+
+def read_latency_budget(context: Context, suite: Suite, node: Node) -> Suite:
+    """The latency that counts as all of the budget, for `normalized_latency`."""
+    budget = _finite(node)
+    if budget is None or budget <= 0:
+        context.reader.expected("a number of milliseconds above 0", node, "latency_budget_ms")
+    return replace(suite, latency_budget_ms=budget or 1.0)
+
+
+def read_repeat_policy(context: Context, suite: Suite, node: Node) -> Suite:
+    """How many runs of a scenario have to pass, where it does not say so itself."""
+    return replace(suite, repeat_policy=read_repeat(context.reader, node, "repeat_policy"))
+
+
+def read_repeat(reader: Reader, node: Node, at: str) -> RepeatPolicy:
+    """`all`, `any`, `majority`, or the fraction of the runs that has to pass."""
+    if isinstance(node, Scalar) and node.value in _POLICIES:
+        return cast('Literal["all", "any", "majority"]', node.value)
+    rate = fraction(node)
+    if rate is None:
+        reader.expected("all, any, majority, or a rate above 0% and up to 100%", node, at)
+        return "all"
+    return rate
+
+
+def read_baseline(context: Context, suite: Suite, node: Node) -> Suite:
+    """What a recorded run is compared by."""
+    reader = context.reader
+    keys = ("file", "max_drop", "confidence", "metrics", "on_regression", "description")
+    map_ = reader.mapping(node, "baseline", keys)
+    reader.optional_text(map_, "description", "baseline", empty=True)
+    found: dict[str, Any] = {"file": reader.optional_text(map_, "file", "baseline")}
+    notices: list[Problem] = []
+    if (drop := map_.get("max_drop")) is not None:
+        found["max_drop"] = read_share(reader, drop, "baseline.max_drop")
+        if found["max_drop"] >= 1:
+            reader.problem(drop, "baseline.max_drop: a drop of 100% could never fail")
+    if (sure := map_.get("confidence")) is not None:
+        found["confidence"] = read_confidence(reader, sure, "baseline.confidence")
+    if (word := map_.get("on_regression")) is not None:
+        found["on_regression"] = reader.choice(word, "baseline.on_regression", ("warn", "block"))
+    if (metrics := map_.get("metrics")) is not None:
+        found["metrics"] = tuple(_compared(reader, suite, metrics, notices))
+    return noticed(replace(suite, baseline=BaselineSpec(**found, line=node.line)), notices)
+
+
+def _compared(reader: Reader, suite: Suite, node: Node, notices: list[Problem]) -> dict[str, None]:
+    at, why = "baseline.metrics", unusable(suite)
+    names: dict[str, None] = {}
+    for item in reader.one_or_more(node):
+        name = reader.text(item, at)
+        if not name or metric_named(reader, suite, name, item, at) is None:
+            continue
+        if name in why:
+            reader.problem(item, f"{at}: {why[name]}")
+        elif name in names:
+            reader.problem(item, f"{at}: '{name}' is listed twice")
+        notices += without_value(suite, name, item.line, item.column, at)
+        names[name] = None
+    if isinstance(node, nodes.Sequence) and not node.items:
+        reader.problem(node, f"{at}: the list is empty, so nothing would be compared")
+    return names
+
+
+# ── Keys of a scenario ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_scenario_keys(reader: Reader, map_: Mapping, at: str) -> dict[str, Any]:
+    """What a scenario says about how it counts: `label`, `weight`, `pass_score`, `repeat`, `repeat_policy`."""
+    found: dict[str, Any] = {}
+    for entry in map_:
+        place, value = f"{at}.{entry.key}", entry.value
+        match entry.key:
+            case "label":
+                found["label"] = reader.text(value, place)
+            case "weight":
+                found["weight"] = _weight(reader, value, place)
+            case "pass_score":
+                found["pass_score"] = _pass_score(reader, value, place)
+            case "repeat":
+                found["repeat"] = reader.whole(value, place, least=1)
+            case "repeat_policy":
+                found["repeat_policy"] = read_repeat(reader, value, place)
+    return found
+
+
+def _pass_score(reader: Reader, node: Node, at: str) -> float:
+    value = _finite(node)
+    if value is None or not SMALLEST < value <= 1:
+        why = "; a score of 0 could never fail" if value is not None and 0 <= value <= SMALLEST else ""
+        reader.expected(f"a number above 0 and up to 1{why}", node, at)
+        return 1.0
+    return value
+
+
+READERS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
+    "classification": read_classification,
+    "latency_budget_ms": read_latency_budget,
+    "repeat_policy": read_repeat_policy,
+    "weights": read_weights,
+    "thresholds": read_thresholds,
+    "required_scenarios": read_required,
+    "optional_scenarios": read_optional,
+    "pass_criteria": read_criteria,
+    "composite": read_composite,
+    "baseline": read_baseline,
+}
+"""The reader of each key; in what order they are called is `load`'s affair."""

@@ -1,0 +1,183 @@
+"""A suite file, read in one go: a typed `Suite`, or every mistake in it with its line.
+
+Each top-level key has one function `(context, suite, node) -> suite`, which adds to the suite what the key says.
+They stand in `KEYS`, in the order in which they need each other. A new key is a field of `Suite`, a function
+(in `top_keys`, or in a module named after the key if it is long) and a line in `KEYS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Mapping as MappingOf
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from passmuster._problems import Problem, SuiteError, did_you_mean
+from passmuster.suite import _scenarios as scenarios
+from passmuster.suite import _tests as tests
+from passmuster.suite import _top_keys as top_keys
+from passmuster.suite import _waivers as waivers
+from passmuster.suite._context import Context, FindKinds
+from passmuster.suite._discovery import display, find_root, find_suite
+from passmuster.suite._files import Shelf
+from passmuster.suite._globs import escape, glob_matcher
+from passmuster.suite._model import Effects, Suite
+from passmuster.suite._policy import Policy
+from passmuster.suite._reading import Reader
+from passmuster.suite.text._nodes import Mapping, Node
+
+try:  # `hashlib` would load OpenSSL, which costs every start more than reading most suites
+    from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
+except ImportError:
+    from hashlib import sha256
+
+__all__ = ["KEYS", "FindKinds", "load_suite"]
+
+GATE_KEYS = (
+    *("classification", "latency_budget_ms", "repeat_policy", "weights", "thresholds"),
+    *("required_scenarios", "optional_scenarios", "pass_criteria", "composite", "baseline"),
+)
+"""Keys that speak of the suite as a whole, what feeds a metric before what names it."""
+
+
+def _gate(key: str) -> Callable[[Context, Suite, Node], Suite]:
+    def read(context: Context, suite: Suite, node: Node) -> Suite:
+        from passmuster.suite._gate_keys import READERS  # late, for many suites have none of these
+
+        return READERS[key](context, suite, node)
+
+    return read
+
+
+KEYS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
+    "version": top_keys.read_version,
+    "suite": top_keys.read_suite,
+    "description": top_keys.read_description,
+    "agent": top_keys.read_agent,
+    "traces": top_keys.read_traces,
+    "plugins": top_keys.read_plugins,
+    "behaviors": top_keys.read_behaviors,
+    "judge_config": top_keys.read_judge_config,
+    "defaults": scenarios.read_defaults,
+    "scenarios": scenarios.read_scenarios,
+    "queries": scenarios.read_queries,
+    "effects": top_keys.read_effects,
+    "layers": top_keys.read_layers,
+    "tests": tests.read_tests,
+    **{key: _gate(key) for key in GATE_KEYS},
+    "waivers": waivers.read_waivers,
+    "failed_when": top_keys.read_failed_when,
+    "redact": top_keys.read_redact,
+    "output": top_keys.read_output,
+}
+
+
+def load_suite(
+    path: Path, find_kinds: FindKinds, root: str | Path | None = None, documents: MappingOf[str, bytes] | None = None
+) -> Suite:
+    """The suite in a file, or in a folder that holds one.
+
+    Raises `SuiteError` with all problems of the suite and its policies. A link to a suite is followed: what it names
+    is looked for beside the file itself.
+    """
+    if path.is_dir():
+        path = find_suite(str(path), Path.cwd())
+    top = find_root(root, path)
+    file = display(path, top)
+    path = path.resolve()
+    shelf = Shelf(documents)
+    node, content = shelf.read(path, file)
+    context = Context(Reader(file), path.parent, top, find_kinds, shelf)
+    suite = _read(context, node, path, sha256(content).hexdigest(), shelf.documents)
+    if context.reader.problems:
+        problems = _told_once(context.reader.problems)
+        raise SuiteError(sorted(problems, key=lambda p: (p.file != file, p.file or "", p.line or 0, p.column or 0)))
+    return suite
+
+
+def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict[str, bytes]) -> Suite:
+    reader = context.reader
+    top = reader.mapping(node, "suite", tuple(KEYS))
+    suite = Suite(
+        name=path.parent.name, path=path, file=reader.file, root=context.root, sha256=sha256, documents=documents
+    )
+    for key, read in KEYS.items():
+        value = top.get(key)
+        if value is not None:
+            suite = read(context, suite, value)
+    if suite.classification is None:
+        _refuse_idle_labels(reader, suite)
+    if context.defaults is not None and not suite.scenarios:
+        reader.problem(context.defaults, "defaults: there is no scenario that they could apply to")
+    suite = replace(suite, effects=_annotated(suite.effects, context.policies))
+    suite = replace(suite, notices=(*suite.notices, *_lookalikes(suite), *_nearly_named(suite)))
+    if not (suite.effects.write or suite.effects.irreversible):
+        _refuse_idle_scope(reader, suite)
+    stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
+    if isinstance(node, Mapping) and not stated and not reader.problems:
+        reader.problem(node, "the suite asks nothing: it has no tests, and no scenario states an expectation")
+    return suite
+
+
+def _told_once(problems: Iterable[Problem]) -> list[Problem]:
+    """Each mistake once: what is wrong in `defaults` is found with every scenario that they apply to."""
+    found: dict[Problem, list[Problem]] = {}
+    for problem in problems:
+        shared = re.sub(r"^(?:scenarios|queries)\[\d+\]", "defaults", problem.message)
+        same = found.setdefault(replace(problem, message=shared), [])
+        if problem not in same:
+            same.append(problem)
+    return [same[0] if len(same) == 1 else shared for shared, same in found.items()]
+
+
+def _refuse_idle_labels(reader: Reader, suite: Suite) -> None:
+    """A label is compared with the one in the answer, and only `classification` says where that stands."""
+    for scenario in suite.scenarios:
+        if scenario.label is not None:
+            message = f"scenario '{scenario.id}': 'label' means nothing without 'classification' in the suite"
+            reader.problems.append(Problem(message, reader.file, scenario.line))
+
+
+def _lookalikes(suite: Suite) -> Iterator[Problem]:
+    """A notice where two categories or capabilities look like one, for rates, weights and criteria part them."""
+    for kind in ("category", "capability"):
+        seen = {"adversarial": "adversarial"} if kind == "category" else {}
+        first = {name: one for one in reversed(suite.scenarios) if (name := getattr(one, kind)) is not None}
+        for name, scenario in reversed(first.items()):
+            known = seen.setdefault(" ".join(name.split()).casefold(), name)
+            if known != name:
+                message = f"scenario '{scenario.id}': the {kind} '{name}' is not '{known}', which it looks like"
+                yield Problem(message, suite.file, scenario.line)
+
+
+def _nearly_named(suite: Suite) -> Iterator[Problem]:
+    """A notice where a behavior that only a trace or a judge can know has nearly the name of one that is defined."""
+    for scenario in suite.scenarios if suite.behaviors else ():
+        for behavior in (*scenario.expected_behaviors, *scenario.must_not):
+            if behavior.is_named and (hint := did_you_mean(behavior.name, suite.behaviors)):
+                message = f"scenario '{scenario.id}': 'behaviors' does not have '{behavior.name}'{hint}"
+                yield Problem(message, suite.file, behavior.line)
+
+
+def _annotated(effects: Effects, policies: list[Policy]) -> Effects:
+    """The effects with what policies say of tools that the suite itself does not speak of."""
+    said = [glob_matcher(pattern) for pattern in (*effects.read, *effects.write, *effects.irreversible)]
+    for policy in policies:
+        for tool, effect in policy.effects.items():
+            if not any(fits(tool) for fits in said):
+                effects = replace(effects, **{effect: (*getattr(effects, effect), escape(tool))})
+    return effects
+
+
+def _refuse_idle_scope(reader: Reader, suite: Suite) -> None:
+    """`scope: effects` compares nothing where no tool is said to have an effect."""
+    for scenario in suite.scenarios:
+        path = scenario.path
+        if path and path.expected_calls and path.expected_calls.scope == "effects":
+            message = (
+                "path.expected_calls: 'scope: effects' needs 'effects.write' or 'effects.irreversible' in the suite, "
+                "or a policy whose MCP annotations say which tools change something"
+            )
+            reader.problems.append(Problem(message, reader.file, path.lines["expected_calls"]))

@@ -1,0 +1,233 @@
+"""What is asked of an agent: the typed `Suite` that the rest of the house works from."""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from msgspec import Struct
+
+from passmuster._problems import Problem
+from passmuster.suite._gate_model import (
+    BaselineSpec,
+    Classification,
+    Criteria,
+    Formula,
+    Listed,
+    RepeatPolicy,
+    Thresholds,
+    Weights,
+)
+from passmuster.suite._layers import Correctness, Cost, Path
+from passmuster.suite._matchers import Matcher
+from passmuster.suite._policy import Policy
+from passmuster.suite._reading import Reader
+from passmuster.suite.text._nodes import Mapping, Node
+
+if TYPE_CHECKING:
+    from passmuster.suite._behaviors import Behavior
+
+__all__ = [
+    "CheckContext",
+    "CheckKind",
+    "Effects",
+    "FailedWhen",
+    "Judging",
+    "Output",
+    "Redact",
+    "Scenario",
+    "Suite",
+    "Test",
+    "Waiver",
+]
+
+
+class Scenario(Struct, frozen=True, kw_only=True):
+    """One task for the agent."""
+
+    id: str
+    query: str | None = None
+    category: str | None = None
+    capability: str | None = None
+    tags: tuple[str, ...] = ()
+    correctness: Correctness | None = None
+    path: Path | None = None
+    cost: Cost | None = None
+    expected_behaviors: tuple[Behavior, ...] = ()
+    must_not: tuple[Behavior, ...] = ()
+    label: str | None = None
+    """What a classifier should say; `correctness.label` is the same thing."""
+    weight: float = 1.0
+    pass_score: float = 1.0
+    repeat: int = 1
+    repeat_policy: RepeatPolicy | None = None
+    """None where the suite's own holds."""
+    line: int = 0
+    selected: bool = True
+    """False where a partial run leaves it out; its traces still belong to it."""
+
+    @property
+    def states_something(self) -> bool:
+        """Whether it has an expectation of its own."""
+        layers = (self.correctness, self.path, self.cost)
+        return any(layer is not None for layer in layers) or bool(
+            self.expected_behaviors or self.must_not or self.label
+        )
+
+    @property
+    def states_correctness(self) -> bool:
+        """Whether it says what the answer has to be."""
+        return self.correctness is not None or self.label is not None
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether it may need a judge."""
+        judged = self.correctness is not None and self.correctness.is_judged
+        return judged or any(behavior.may_ask for behavior in (*self.expected_behaviors, *self.must_not))
+
+
+class Judging(Struct, frozen=True):
+    """`judge_config` as it is written; the room of the judges gives it a meaning."""
+
+    config: dict[str, Any]
+    lines: dict[str, int]
+    line: int
+
+
+class Effects(Struct, frozen=True):
+    """What tools do to the world, by pattern."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    irreversible: tuple[str, ...] = ()
+
+
+class Test(Struct, frozen=True, kw_only=True):
+    """One check on every trace, or on those its `scenarios` and `tags` name."""
+
+    __test__ = False  # not a test class to pytest
+
+    id: str
+    metric: str
+    severity: Literal["block", "warn", "log"] = "block"
+    scenarios: tuple[str, ...] | None = None
+    """Ids of the scenarios it is limited to."""
+    tags: tuple[str, ...] | None = None
+    spec: object = None
+    """What the check itself is asked, in the check's own terms."""
+    line: int = 0
+
+
+class Waiver(Struct, frozen=True, kw_only=True):
+    """Turns matching violations of one test into warnings until the end of a day."""
+
+    test: str
+    reason: str
+    expires: datetime.date
+    tool: str | None = None
+    scenario: str | None = None
+    line: int = 0
+
+
+class FailedWhen(Struct, frozen=True):
+    """What a failed call looks like where the format has no error flag."""
+
+    tool: str
+    result: Matcher
+
+
+class Redact(Struct, frozen=True):
+    """What has to be hidden besides the usual secrets."""
+
+    patterns: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+
+class Output(Struct, frozen=True):
+    """The reports written when the command line names none."""
+
+    formats: tuple[str, ...] = ()
+    folder: str = "passmuster-report"
+
+
+class Suite(Struct, frozen=True, kw_only=True):
+    """One suite file, read and understood."""
+
+    name: str
+    path: pathlib.Path
+    file: str
+    """How reports name the file: relative to the root."""
+    root: pathlib.Path
+    sha256: str
+    documents: dict[str, bytes] = {}
+    """The suite and its policies as they were read, by path: what another process has to judge by too."""
+    agent_name: str | None = None
+    agent_version: str | None = None
+    traces: tuple[str, ...] = ()
+    tests: tuple[Test, ...] = ()
+    scenarios: tuple[Scenario, ...] = ()
+    effects: Effects = Effects()
+    tightened: frozenset[str] = frozenset()
+    """The layers whose failures block: `path`, `cost`."""
+    behaviors: dict[str, Behavior] = {}
+    judging: Judging | None = None
+    classification: Classification | None = None
+    latency_budget_ms: float | None = None
+    repeat_policy: RepeatPolicy = "all"
+    weights: Weights = Weights()
+    thresholds: Thresholds = Thresholds()
+    required: tuple[Listed, ...] = ()
+    optional: tuple[Listed, ...] = ()
+    criteria: Criteria = Criteria()
+    composite: tuple[Formula, ...] = ()
+    baseline: BaselineSpec | None = None
+    notices: tuple[Problem, ...] = ()
+    """What does not keep the suite from being judged, and is likely not meant."""
+    waivers: tuple[Waiver, ...] = ()
+    failed_when: tuple[FailedWhen, ...] = ()
+    redact: Redact = Redact()
+    output: Output = Output()
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether some scenario that is not left out may need a judge."""
+        return any(scenario.selected and scenario.may_ask for scenario in self.scenarios)
+
+    @property
+    def asks_figures(self) -> bool:
+        """Whether the verdict or its metrics need what the traces used up."""
+        return bool(self.scenarios) or self.states_bounds
+
+    @property
+    def states_bounds(self) -> bool:
+        """Whether it asks something of the suite as a whole."""
+        thresholds, criteria = self.thresholds, self.criteria
+        bounds = (thresholds.blocking, thresholds.warning, thresholds.risk, thresholds.progressive)
+        return any(bounds) or criteria.overall is not None or bool(criteria.by_category or self.composite)
+
+    @property
+    def folder(self) -> pathlib.Path:
+        return self.path.parent
+
+
+class CheckContext(Protocol):
+    """What the loader lends a check while its test is read."""
+
+    reader: Reader
+
+    def policy(self, node: Node, at: str) -> Policy | None:
+        """The policy file that a node names, or None with a problem noted."""
+
+
+class CheckKind(Protocol):
+    """A kind of check that `metric:` can name: the keys it takes, and how it reads them."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+
+    def read(self, context: CheckContext, node: Mapping, at: str) -> object:
+        """The test's own part, read; what it returns is compiled by the check room."""

@@ -1,0 +1,190 @@
+"""Reading nodes into typed values: every mistake is collected with its place, none is dropped.
+
+A `Reader` belongs to one file. Each of its methods returns a usable value or, having noted a problem, a
+harmless stand-in, so that one load tells all that is wrong with a file.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
+
+from passmuster._problems import Problem, did_you_mean
+from passmuster.suite import _globs as globs
+from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
+
+__all__ = ["Reader"]
+
+T = TypeVar("T")
+
+
+class Reader:
+    """Takes the nodes of one file apart and notes what is wrong with them."""
+
+    def __init__(self, file: str, problems: list[Problem] | None = None) -> None:
+        self.file = file
+        self.problems: list[Problem] = [] if problems is None else problems
+
+    def problem(self, at: Node | Entry, message: str) -> None:
+        """Note a mistake at this place."""
+        self.problems.append(Problem(message, self.file, at.line, at.column))
+
+    def expected(self, what: str, node: Node, at: str) -> None:
+        """Note that something else was found than `what`."""
+        shown = f" ({node.text!r})" if isinstance(node, Scalar) and node.value is not None else ""
+        self.problem(node, f"{at}: expected {what}, found {kind_of(node)}{shown}")
+
+    def mapping(self, node: Node, at: str, known: Collection[str] = (), later: Collection[str] = ()) -> Mapping:
+        """The node as a map whose keys are all among `known`; `later` are keys of the language not built yet."""
+        if not isinstance(node, Mapping):
+            self.expected("a map", node, at)
+            return Mapping({}, node.line, node.column)
+        for entry in node:
+            if not known or entry.key in known or entry.key.startswith("x-"):
+                continue
+            if entry.key in later:
+                self.problem(entry, f"{at}: '{entry.key}' is not yet supported by this version; remove it for now")
+            else:
+                hint = did_you_mean(entry.key, [*known, *later])
+                self.problem(entry, f"{at}: unknown key '{entry.key}'{hint or '; known: ' + ', '.join(known)}")
+        return node
+
+    def required(self, map_: Mapping, key: str, at: str) -> Node | None:
+        """The value under a key that has to be there."""
+        value = map_.get(key)
+        if value is None:
+            self.problem(map_, f"{at}: '{key}' is missing")
+        return value
+
+    def items(self, node: Node, at: str) -> list[Node]:
+        """The node as a list."""
+        if not isinstance(node, Sequence):
+            self.expected("a list", node, at)
+            return []
+        return node.items
+
+    def one_or_more(self, node: Node) -> list[Node]:
+        """The items of a list, or the node itself as a list of one."""
+        return node.items if isinstance(node, Sequence) else [node]
+
+    def text(self, node: Node, at: str, *, empty: bool = False) -> str:
+        """The node as a string. Numbers are taken as they were written (`version: 2.10`)."""
+        if not isinstance(node, Scalar) or node.value is None or isinstance(node.value, bool):
+            self.expected("a string", node, at)
+            return ""
+        if node.undefined_alias:
+            self.problem(node, f"{at}: no anchor is named '{node.text[1:]}'; quote the value if the * is meant as such")
+        text = node.value if isinstance(node.value, str) else node.text
+        if not text.strip() and not empty:
+            self.problem(node, f"{at}: is empty")
+        return text
+
+    def texts(self, node: Node, at: str) -> list[str]:
+        """The node as a list of strings; one string is a list of one."""
+        return [self.text(item, at) for item in self.one_or_more(node)]
+
+    def optional_text(self, map_: Mapping, key: str, at: str, *, empty: bool = False) -> str | None:
+        """The string under a key that may be missing."""
+        node = map_.get(key)
+        return None if node is None else self.text(node, f"{at}.{key}", empty=empty)
+
+    def listed(self, map_: Mapping, key: str) -> list[Node]:
+        """The items under a key that may be missing; one item is a list of one."""
+        node = map_.get(key)
+        return [] if node is None else self.one_or_more(node)
+
+    def boolean(self, node: Node, at: str) -> bool:
+        """The node as true or false."""
+        if isinstance(node, Scalar) and isinstance(node.value, bool):
+            return node.value
+        self.expected("true or false", node, at)
+        return False
+
+    def whole(self, node: Node, at: str, least: int = 0) -> int:
+        """The node as a whole number of at least `least`."""
+        value = node.value if isinstance(node, Scalar) else None
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            self.expected(f"a whole number of {least} or more", node, at)
+            return least
+        return value
+
+    def number(self, node: Node, at: str) -> float | int:
+        """The node as a finite number."""
+        value = node.value if isinstance(node, Scalar) else None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
+            self.expected("a number", node, at)
+            return 0
+        return value
+
+    def choice(self, node: Node, at: str, among: Iterable[str]) -> str:
+        """The node as one of some words."""
+        words = list(among)
+        value = node.value if isinstance(node, Scalar) else None
+        if value not in words:
+            hint = did_you_mean(str(value), words)
+            self.expected(f"one of {', '.join(words)}", node, at)
+            if hint and self.problems:
+                last = self.problems[-1]
+                self.problems[-1] = Problem(last.message + hint, last.file, last.line, last.column)
+            return words[0]
+        return str(value)
+
+    def pattern(self, node: Node, at: str) -> str:
+        """The node as a tool pattern. `*_dangerous`, written unquoted, is the pattern it plainly is."""
+        if not isinstance(node, Scalar) or not isinstance(node.value, str):
+            self.expected("a tool name or pattern", node, at)
+            return "*"
+        bad = globs.why_bad(node.value) or _why_no_tool(node.value)
+        if bad:
+            self.problem(node, f"{at}: {bad}")
+            return "*"
+        return node.value
+
+    def regex(self, node: Node, at: str) -> str:
+        """The node as a regular expression that can be run with a time limit."""
+        text = self.text(node, at)
+        bad = why_bad_regex(text)
+        if bad:
+            self.problem(node, f"{at}: {bad}")
+            return ""
+        return text
+
+    def each(self, node: Node, at: str, read: Callable[[Node, str], T]) -> list[T]:
+        """What `read` makes of each item of a list."""
+        return [read(item, f"{at}[{place}]") for place, item in enumerate(self.items(node, at))]
+
+
+def _why_no_tool(pattern: str) -> str | None:
+    """Why a pattern that is sound in itself fits no tool that anybody has."""
+    if pattern != pattern.strip():
+        return f"the pattern '{pattern}' begins or ends with white space, which no tool's name does"
+    if ", " in pattern:
+        return f"the pattern '{pattern}' would have to be one name; write several patterns as a list"
+    return None
+
+
+_FUZZY = r"(?<!\\)(?:\\\\)*\{(?!\d*,?\d*\})"
+_POSIX_CLASS = r"\[\[:\^?\w+:\]"
+
+
+def why_bad_regex(text: str) -> str | None:
+    """What keeps a pattern from being run: not a regular expression, or one the bounded engine reads otherwise."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `[[` warns of a meaning it may have one day
+            re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        return f"not a regular expression: {error}"
+    if found := re.search(_FUZZY, text):
+        return f"'{text[found.start() :][:12]}' cannot be run with a time limit; write '\\{{' for a literal brace"
+    if found := re.search(_POSIX_CLASS, text):
+        return f"'{found[0]}' means different things to different engines; write '[\\[:' for literal characters"
+    import regex  # only suites with regular expressions pay for it
+
+    try:
+        regex.compile(text)
+    except (regex.error, RecursionError, OverflowError) as error:
+        return f"cannot be run with a time limit: {error}; escape what is meant literally"
+    return None

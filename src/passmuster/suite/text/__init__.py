@@ -1,0 +1,1 @@
+"""YAML and JSON text with the position of every node."""

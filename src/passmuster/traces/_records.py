@@ -1,0 +1,233 @@
+"""The records of a file: one a line, or the elements of one JSON document. Each knows its byte offset.
+
+A record is bytes that are valid UTF-8 and plausibly JSON; what it means is for a format to say. Offsets
+count decompressed bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from io import BufferedReader, FileIO
+
+import msgspec
+from msgspec import Raw, Struct
+
+from passmuster._problems import Problem, TraceError
+from passmuster.traces._sources import Source
+
+__all__ = [
+    "UNREADABLE",
+    "BadRecord",
+    "OnBad",
+    "OnEnd",
+    "Record",
+    "Span",
+    "explain",
+    "is_document",
+    "read_records",
+    "unreadable",
+]
+
+UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+"""What decoding a record may raise; `explain` puts it into words."""
+_BOM = b"\xef\xbb\xbf"
+_PIECE = 1 << 18
+"""Bytes of a line that are read before its length is known."""
+
+
+class Record(Struct, frozen=True, gc=False):
+    """One JSON value of a file, and where it begins."""
+
+    offset: int
+    data: bytes | Raw
+    part: int = 0
+    """Where the part of the file begins that is being read."""
+    line: int = 0
+    """The record's line in that part, from 1; 0 in a document, where a record is not a line."""
+
+
+class BadRecord(Exception):
+    """A record that cannot be read; `offset` is where the reader stumbled."""
+
+    def __init__(self, offset: int, message: str) -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.message = message
+
+
+OnBad = Callable[[BadRecord], None]
+"""Told of each bad record: raises, or counts it and goes on."""
+
+
+Span = tuple[int, int]
+OnEnd = Callable[[int], None]
+"""Told at the end of a part how many lines it has, for the lines of the next part are counted from there."""
+
+
+def is_document(source: Source) -> bool:
+    """Whether the file is one JSON document rather than one record a line."""
+    if source.lines_expected:
+        return False
+    try:
+        with source.open() as file:
+            written = (line for line in file if line.removeprefix(_BOM).strip())
+            first = next(written, b"").removeprefix(_BOM)
+            if not first.lstrip().startswith(b"{"):
+                return True
+            if _is_json(first):
+                return False
+            # A document over several lines; unless the second line is a record of its own and the whole is
+            # none, for then this is a file of lines whose first one is damaged.
+            second = next(written, b"")
+            return not _is_json(second) or _is_json(b"".join((first, second, file.read())))
+    except (EOFError, zlib.error, OSError) as error:
+        raise unreadable(source, error) from error
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text, type=Raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return True
+
+
+def read_records(
+    source: Source,
+    on_bad: OnBad,
+    span: Span | None = None,
+    document: bool = False,
+    on_end: OnEnd = lambda lines: None,
+) -> Iterator[Record]:
+    """The records of a file, or of those lines that begin within `span` (bytes from, bytes to)."""
+    try:
+        with source.open() as file:
+            yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
+    except (EOFError, zlib.error, OSError) as error:
+        raise unreadable(source, error) from error
+
+
+def unreadable(source: Source, error: Exception) -> TraceError:
+    """A file that breaks off or cannot be decompressed."""
+    if source.compressed and not isinstance(error, PermissionError | IsADirectoryError | FileNotFoundError):
+        return TraceError(Problem(f"the gzip file is damaged or cut off ({error})", source.name))
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return TraceError(Problem(f"cannot be read: {reason}", source.name))
+
+
+def _lines(file: BufferedReader, on_bad: OnBad, span: Span | None, on_end: OnEnd) -> Iterator[Record]:
+    part, end = span or (0, -1)
+    offset = part
+    if offset:
+        file.seek(offset - 1)
+        offset += len(file.readline()) - 1  # a line belongs to the span it begins in
+    number = 0
+    for line in iter(partial(file.readline, _PIECE), b""):
+        if offset >= end >= 0:
+            break
+        start = offset
+        if len(line) == _PIECE:
+            line = _whole_line(file, start, line)
+        offset += len(line)
+        number += 1
+        if start == 0 and line.startswith(_BOM):
+            line = line[len(_BOM) :]
+            start = len(_BOM)
+        if not line or line.isspace():
+            continue
+        if not line.isascii() and (problem := _not_utf8(start, line)):
+            on_bad(problem)
+            continue
+        yield Record(start, line, part, number)
+    on_end(number)
+
+
+def _whole_line(file: BufferedReader, start: int, piece: bytes) -> bytes:
+    """The line that begins with this piece.
+
+    It is measured first and then read at once: to join a long line from pieces takes three times as long.
+    """
+    if piece.endswith(b"\n"):
+        return piece
+    if not isinstance(file.raw, FileIO):  # packed, and to go back would unpack it from the start
+        return piece + file.readline()
+    length = len(piece)
+    room = bytearray(_PIECE)
+    while count := file.readinto(room):
+        end = room.find(b"\n", 0, count)
+        if end >= 0:
+            length += end + 1
+            break
+        length += count
+    file.seek(start)
+    return file.read(length)
+
+
+def _document(file: BufferedReader, on_bad: OnBad) -> Iterator[Record]:
+    data = file.read()
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    if problem := _not_utf8(start, data[start:]):
+        on_bad(problem)
+        return
+    start = _skip(data, start)
+    if start == len(data):
+        return
+    if data[start : start + 1] != b"[":
+        yield Record(start, data[start:] if start else data)
+        return
+    try:
+        elements: list[Raw] = msgspec.json.decode(data[start:], type=list[Raw])
+    except UNREADABLE as error:
+        on_bad(explain(start, error, data))
+        return
+    place = start + 1
+    for element in elements:
+        place = _skip(data, place)
+        yield Record(place, element)
+        place = _skip(data, place + len(bytes(element))) + 1  # past the comma
+
+
+def _not_utf8(start: int, data: bytes) -> BadRecord | None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        return BadRecord(start + error.start, f"is not UTF-8: byte 0x{byte:02x} cannot stand here")
+    return None
+
+
+_SPACE = re.compile(rb"[ \t\r\n]*")
+
+
+def _skip(data: bytes, place: int) -> int:
+    found = _SPACE.match(data, place)
+    return found.end() if found else place
+
+
+_HALF_PAIR = rb"(?s)(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
+_LONG = 300
+_PLACE = r" \(byte (\d+)\)$"
+
+
+def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
+    """What a decoder's error means to the person who has to mend the file."""
+    if isinstance(error, RecursionError):
+        return BadRecord(offset, "nests too deep to be a trace")
+    if isinstance(error, UnicodeDecodeError):
+        return BadRecord(offset, "is not UTF-8")
+    text = str(error)
+    if "surrogate" in text or (re.search(_HALF_PAIR, bytes(data)) and ("hex escape" in text or "truncated" in text)):
+        return BadRecord(offset, "has half of a surrogate pair (such as \\ud83d alone), which is not text")
+    found = re.search(_PLACE, text)
+    reason = text[: found.start()].removeprefix("JSON is malformed: ") if found else text
+    # To the decoder, a line that is cut off within a string goes on with the line break behind it.
+    broken_off = found and reason == "invalid character" and int(found[1]) >= len(bytes(data).rstrip(b"\r\n"))
+    if "truncated" in text or broken_off:
+        return BadRecord(offset, "is cut off: its JSON ends too early")
+    if found:
+        place = offset + int(found[1])
+        return BadRecord(place, f"is not JSON: {reason}")
+    return BadRecord(offset, text if len(text) <= _LONG else f"{text[:_LONG]}…")

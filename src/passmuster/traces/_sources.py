@@ -1,0 +1,148 @@
+"""Which files hold the traces: paths, folders, globs and standard input, each file once.
+
+A file's *name* is how reports show it: relative to the root where it lies inside, else as it was given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from passmuster._problems import Problem, TraceError
+
+__all__ = ["STDIN", "Source", "find_sources", "standard_input"]
+
+STDIN = "<stdin>"
+_MAGIC = re.compile(r"[*?\[]")
+_BUFFER = 1 << 18
+_ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")
+
+
+class Source(Struct, frozen=True):
+    """One trace file: where it is, and what reports call it."""
+
+    path: str
+    name: str
+
+    @property
+    def compressed(self) -> bool:
+        return self.path.lower().endswith(".gz")
+
+    @property
+    def lines_expected(self) -> bool:
+        """Whether the file's ending promises one record a line."""
+        return self.path.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+
+    def open(self) -> io.BufferedReader:
+        """The file's bytes, decompressed."""
+        try:
+            if self.compressed:
+                import gzip  # late, as the other modules that few runs need
+
+                return io.BufferedReader(gzip.GzipFile(self.path), _BUFFER)
+            return io.BufferedReader(io.FileIO(self.path), _BUFFER)
+        except OSError as error:
+            raise TraceError(Problem(f"cannot be read: {error.strerror or error}", self.name)) from error
+
+
+def find_sources(patterns: Iterable[str], base: Path, root: Path) -> list[Source]:
+    """The files that paths, folders and globs name, sorted by name; a file reached twice is there once."""
+    problems: list[Problem] = []
+    found: dict[str, Source] = {}
+    for pattern in patterns:
+        matches = _expand(pattern, base)
+        if not matches:
+            problems.append(Problem(_nothing(pattern, base), pattern))
+        for path in matches:
+            real = os.path.realpath(path)
+            if not os.path.isfile(real):
+                problems.append(Problem(_no_file(real), _display(path, real, root)))
+                continue
+            source = Source(real, _display(path, real, root))
+            known = found.setdefault(real, source)
+            if source.name < known.name:
+                found[real] = source
+    if problems:
+        raise TraceError(problems)
+    return sorted(found.values(), key=lambda source: source.name)
+
+
+def _expand(pattern: str, base: Path) -> list[str]:
+    path = os.path.join(base, pattern)
+    if os.path.isdir(path):
+        return list(_inside(path))
+    if os.path.exists(path):
+        return [path]
+    if _MAGIC.search(pattern):
+        import glob
+
+        hits = sorted(glob.glob(path, recursive=True))
+        return [hit for hit in hits if not os.path.isdir(hit)]
+    return []
+
+
+def _inside(folder: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for place, folders, files in os.walk(folder, onerror=_refuse_folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:  # links may lead round in circles
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith(".") and name.lower().endswith(_ENDINGS):
+                yield os.path.join(place, name)
+
+
+def _nothing(pattern: str, base: Path) -> str:
+    path = os.path.join(base, pattern)
+    if os.path.isdir(path):
+        return "holds no trace file (looked for .jsonl, .json and .gz in it and below)"
+    if _MAGIC.search(pattern):
+        return "this glob matches no file"
+    return "there is no such trace file or folder"
+
+
+def _refuse_folder(error: OSError) -> None:
+    """Traces that cannot be looked for are traces left out."""
+    raise TraceError(Problem(f"this folder cannot be read: {error.strerror or error}", str(error.filename)))
+
+
+def _no_file(path: str) -> str:
+    if not os.path.exists(path):
+        return "is a link to a file that does not exist"
+    return "is no regular file, and traces are read more than once; give them on standard input: --traces -"
+
+
+def _display(path: str, real: str, root: Path) -> str:
+    """The name relative to the root, `/` on every system; the path itself where it lies outside."""
+    for candidate in (os.path.abspath(path), real):
+        with contextlib.suppress(ValueError):
+            return Path(candidate).relative_to(root).as_posix()
+    return Path(os.path.abspath(path)).as_posix()
+
+
+@contextlib.contextmanager
+def standard_input() -> Iterator[Source]:
+    """Standard input as a source, kept in a temporary file so that it can be read again for line numbers."""
+    if sys.stdin is None:
+        raise TraceError(Problem("is closed", STDIN))
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="passmuster-") as folder:
+        head = sys.stdin.buffer.read(2)
+        ending = ".gz" if head == b"\x1f\x8b" else ""
+        path = os.path.join(folder, "stdin" + ending)
+        with open(path, "wb") as copy:
+            copy.write(head)
+            shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        yield Source(path, STDIN)
