@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.checks.building import judge, judge_one, rules, trace
 
 import passmuster
-from passmuster.suite import _globs as globs
+from passmuster.suite.grammar import _globs as globs
 
 
 def blocking(*patterns: str, **fields: Any) -> dict[str, Any]:

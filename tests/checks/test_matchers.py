@@ -14,7 +14,7 @@ from tests.checks.building import call, judge, rules, trace
 import passmuster
 from passmuster.checks._matching import MISSING, Fits, compile_matcher
 from passmuster.suite._matchers import read_matcher
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._json import read_json
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from passmuster.engine._load_suite import BUILT_IN
 from passmuster.suite._bounds import Bound, fraction, read_bound, read_share, share
 from passmuster.suite._metric_names import BUILT_IN_CHECKS, METRICS, metric_named
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Node, Scalar
 from passmuster.suite.text._yaml import read_yaml
 

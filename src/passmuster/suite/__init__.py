@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from passmuster.suite._gate_model import Progressive as Progressive
     from passmuster.suite._gate_model import RepeatPolicy as RepeatPolicy
     from passmuster.suite._gate_model import compare as compare
-    from passmuster.suite._globs import glob_matcher as glob_matcher
-    from passmuster.suite._globs import is_literal as is_literal
     from passmuster.suite._layers import Correctness as Correctness
     from passmuster.suite._layers import Cost as Cost
     from passmuster.suite._layers import ExpectedCalls as ExpectedCalls
@@ -54,7 +52,6 @@ if TYPE_CHECKING:
     from passmuster.suite._policy import Policy as Policy
     from passmuster.suite._policy import ToolPolicy as ToolPolicy
     from passmuster.suite._policy import inline_policy as inline_policy
-    from passmuster.suite._reading import Reader as Reader
     from passmuster.suite._rubrics import Example as Example
     from passmuster.suite._rubrics import Rubric as Rubric
     from passmuster.suite._rules import Rule as Rule
@@ -62,8 +59,46 @@ if TYPE_CHECKING:
     from passmuster.suite._schemas import compile_schema as compile_schema
     from passmuster.suite._selectors import Selector as Selector
     from passmuster.suite._versions import version_key as version_key
+    from passmuster.suite.grammar._globs import glob_matcher as glob_matcher
+    from passmuster.suite.grammar._globs import is_literal as is_literal
+    from passmuster.suite.grammar._reader import Reader as Reader
+    from passmuster.suite.grammar._records import Field as Field
+    from passmuster.suite.grammar._records import Key as Key
+    from passmuster.suite.grammar._records import Mistake as Mistake
+    from passmuster.suite.grammar._records import Record as Record
+    from passmuster.suite.grammar._records import RecordOf as RecordOf
+    from passmuster.suite.grammar._records import fields_of as fields_of
+    from passmuster.suite.grammar._records import object_schema as object_schema
+    from passmuster.suite.grammar._records import read_record as read_record
+    from passmuster.suite.grammar._values import AMOUNT as AMOUNT
+    from passmuster.suite.grammar._values import ANYTHING as ANYTHING
+    from passmuster.suite.grammar._values import BOOLEAN as BOOLEAN
+    from passmuster.suite.grammar._values import FRACTION as FRACTION
+    from passmuster.suite.grammar._values import NUMBER as NUMBER
+    from passmuster.suite.grammar._values import PROSE as PROSE
+    from passmuster.suite.grammar._values import REGEX as REGEX
+    from passmuster.suite.grammar._values import TEXT as TEXT
+    from passmuster.suite.grammar._values import TOOL_PATTERN as TOOL_PATTERN
+    from passmuster.suite.grammar._values import WHOLE as WHOLE
+    from passmuster.suite.grammar._values import Choice as Choice
+    from passmuster.suite.grammar._values import Custom as Custom
+    from passmuster.suite.grammar._values import Definitions as Definitions
+    from passmuster.suite.grammar._values import Either as Either
+    from passmuster.suite.grammar._values import JsonSchema as JsonSchema
+    from passmuster.suite.grammar._values import Late as Late
+    from passmuster.suite.grammar._values import ListOf as ListOf
+    from passmuster.suite.grammar._values import MapOf as MapOf
+    from passmuster.suite.grammar._values import Named as Named
+    from passmuster.suite.grammar._values import OneOrMore as OneOrMore
+    from passmuster.suite.grammar._values import Text as Text
+    from passmuster.suite.grammar._values import Value as Value
+    from passmuster.suite.grammar._values import Whole as Whole
+    from passmuster.suite.text._nodes import Entry as Entry
     from passmuster.suite.text._nodes import Mapping as Mapping
     from passmuster.suite.text._nodes import Node as Node
+    from passmuster.suite.text._nodes import Scalar as Scalar
+    from passmuster.suite.text._nodes import Sequence as Sequence
+    from passmuster.suite.text._nodes import kind_of as kind_of
     from passmuster.suite.text._nodes import plain as plain
 else:
     __getattr__ = lazy_exports(
@@ -89,20 +124,55 @@ else:
                 "RepeatPolicy",
                 "compare",
             ),
-            "_globs": ("glob_matcher", "is_literal"),
+            "grammar._globs": ("glob_matcher", "is_literal"),
             "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
             "_load": ("load_suite",),
             "_matchers": ("Matcher",),
             "_metric_names": ("METRICS", "MetricName", "known_metrics", "metric_named"),
             "_model": ("CheckContext", "CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
             "_policy": ("Anchor", "Policy", "ToolPolicy", "inline_policy"),
-            "_reading": ("Reader",),
+            "grammar._reader": ("Reader",),
             "_rubrics": ("Example", "Rubric"),
             "_rules": ("Rule",),
             "_schemas": ("BOUNDS", "compile_schema"),
             "_selectors": ("Selector",),
             "_versions": ("version_key",),
-            "text._nodes": ("Mapping", "Node", "plain"),
+            "text._nodes": ("Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "plain"),
+            "grammar._records": (
+                "Field",
+                "Key",
+                "Mistake",
+                "Record",
+                "RecordOf",
+                "fields_of",
+                "object_schema",
+                "read_record",
+            ),
+            "grammar._values": (
+                "AMOUNT",
+                "ANYTHING",
+                "BOOLEAN",
+                "Choice",
+                "Custom",
+                "Definitions",
+                "Either",
+                "FRACTION",
+                "JsonSchema",
+                "Late",
+                "ListOf",
+                "MapOf",
+                "NUMBER",
+                "Named",
+                "OneOrMore",
+                "PROSE",
+                "REGEX",
+                "TEXT",
+                "TOOL_PATTERN",
+                "Text",
+                "Value",
+                "WHOLE",
+                "Whole",
+            ),
         },
         modules={"behaviors": "_behaviors", "matchers": "_matchers", "rules": "_rules"},
     )

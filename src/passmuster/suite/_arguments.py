@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from passmuster._problems import did_you_mean
 from passmuster.suite._matchers import TYPES
-from passmuster.suite._reading import Reader
 from passmuster.suite._schemas import FORMATS, SchemaProblem, compile_schema
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, plain
 
 __all__ = ["Anchor", "Anchors", "SchemaPath", "read_arguments", "read_schema"]

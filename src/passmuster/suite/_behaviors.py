@@ -11,10 +11,10 @@ from collections.abc import Mapping as MappingOf
 from msgspec import Struct
 
 from passmuster._problems import did_you_mean
-from passmuster.suite._reading import Reader
 from passmuster.suite._rubrics import read_threshold
 from passmuster.suite._rules import Rule, read_rule
 from passmuster.suite._selectors import Selector, read_selectors
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 __all__ = [

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from passmuster.suite._gate_model import Bound, Operator
 from passmuster.suite._metric_names import MetricName
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 __all__ = ["SMALLEST", "UNITS", "Bound", "fraction", "read_bound", "read_confidence", "read_share", "share"]

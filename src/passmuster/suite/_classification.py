@@ -11,7 +11,7 @@ from passmuster.suite._context import Context
 from passmuster.suite._gate_metrics import map_of
 from passmuster.suite._gate_model import Classification
 from passmuster.suite._model import Suite
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Node
 
 __all__ = ["read_classification"]

@@ -1,4 +1,4 @@
-"""What the readers of a suite share while it is read: its place, its policies, and the kinds of check it can name."""
+"""What is shared while a suite is read: its folder, the files it names, and the kinds of check it can use."""
 
 from __future__ import annotations
 
@@ -6,30 +6,77 @@ from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from passmuster._problems import SuiteError
 from passmuster.suite._discovery import display
 from passmuster.suite._files import Shelf
 from passmuster.suite._model import CheckKind
 from passmuster.suite._policy import Policy, read_policy
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node
 
 __all__ = ["Context", "FindKinds"]
 
 FindKinds = Callable[[Path, list[tuple[str, Node]], Reader], MappingOf[str, CheckKind]]
-"""Tells the kinds of check a suite can name, given its folder and the plugins it lists."""
+"""Finds the kinds of check that a suite can use, given its folder and the plugins it lists."""
+
+T = TypeVar("T")
+
+
+class FilesOfSuite:
+    """The files that a suite names, such as policies: within the root, each read once."""
+
+    def __init__(self, folder: Path, root: Path, shelf: Shelf) -> None:
+        self._folder, self._root, self._shelf = folder, root, shelf
+        self._read: dict[Path, object] = {}
+
+    @property
+    def contents(self) -> list[object]:
+        """What has been read so far."""
+        return [content for content in self._read.values() if content is not None]
+
+    def read(self, reader: Reader, node: Node, at: str, parse: Callable[[Reader, Node], T]) -> T | None:
+        """What `parse` makes of the file that a node names; None, with a problem noted, where it cannot be read."""
+        name = reader.text(node, at)
+        if not name:
+            return None
+        try:
+            path = (self._folder / name).resolve()
+            exists = path.is_file()
+        except (OSError, ValueError) as error:  # a name too long, or with a character no path can have
+            reader.problem(node, f"{at}: this cannot be the path of a file: {_reason(error)}")
+            return None
+        if not path.is_relative_to(self._root):
+            message = f"{at}: '{name}' lies outside the root ({self._root}); move it inside or widen --root"
+            reader.problem(node, message)
+            return None
+        if not exists:
+            reader.problem(node, f"{at}: there is no file '{name}' (looked for {display(path, self._root)})")
+            return None
+        if path not in self._read:
+            self._read[path] = self._parse(path, reader, parse)
+        return self._read[path]  # type: ignore[return-value]  # one path is parsed in one way only
+
+    def _parse(self, path: Path, reader: Reader, parse: Callable[[Reader, Node], T]) -> T | None:
+        file = display(path, self._root)
+        try:
+            node, _ = self._shelf.read(path, file)
+        except SuiteError as error:
+            reader.problems += error.problems
+            return None
+        return parse(Reader(file, reader.problems), node)
 
 
 class Context:
     """One suite being read; a `CheckContext` for the checks it meets."""
 
-    def __init__(self, reader: Reader, folder: Path, root: Path, find_kinds: FindKinds, shelf: Shelf) -> None:
-        self.reader, self.folder, self.root, self._shelf = reader, folder, root, shelf
+    def __init__(self, file: str, folder: Path, root: Path, find_kinds: FindKinds, shelf: Shelf) -> None:
+        self._files = FilesOfSuite(folder, root, shelf)
+        self.reader, self.folder, self.root = Reader(file, linked_files=self._files), folder, root
         self.plugins: list[tuple[str, Node]] = []
         self.defaults: Mapping | None = None
         self._find_kinds = find_kinds
-        self._policies: dict[Path, Policy | None] = {}
 
     @cached_property
     def kinds(self) -> MappingOf[str, CheckKind]:
@@ -37,40 +84,13 @@ class Context:
         return self._find_kinds(self.folder, self.plugins, self.reader)
 
     def policy(self, node: Node, at: str) -> Policy | None:
-        """The policy file that a node names, read once a suite."""
-        name = self.reader.text(node, f"{at}.policy")
-        if not name:
-            return None
-        try:
-            path = (self.folder / name).resolve()
-            exists = path.is_file()
-        except (OSError, ValueError) as error:  # a name too long, or with a character no path can have
-            self.reader.problem(node, f"{at}.policy: this cannot be the path of a file: {_reason(error)}")
-            return None
-        if not path.is_relative_to(self.root):
-            message = f"{at}.policy: '{name}' lies outside the root ({self.root}); move it inside or widen --root"
-            self.reader.problem(node, message)
-            return None
-        if not exists:
-            self.reader.problem(node, f"{at}.policy: there is no file '{name}' (looked for {display(path, self.root)})")
-            return None
-        if path not in self._policies:
-            self._policies[path] = self._read_policy(path)
-        return self._policies[path]
+        """The policy file that a node names."""
+        return self.reader.linked(node, f"{at}.policy", read_policy)
 
     @property
     def policies(self) -> list[Policy]:
         """The policies read so far."""
-        return [policy for policy in self._policies.values() if policy is not None]
-
-    def _read_policy(self, path: Path) -> Policy | None:
-        file = display(path, self.root)
-        try:
-            node, _ = self._shelf.read(path, file)
-        except SuiteError as error:
-            self.reader.problems += error.problems
-            return None
-        return read_policy(Reader(file, self.reader.problems), node)
+        return [content for content in self._files.contents if isinstance(content, Policy)]
 
 
 def _reason(error: OSError | ValueError) -> str:

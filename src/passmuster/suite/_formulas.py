@@ -16,7 +16,7 @@ from typing import NamedTuple
 from passmuster._problems import Problem
 from passmuster.suite._formula_text import WORDS, Mistake, Parser, Scope, Token, tokens_of
 from passmuster.suite._gate_model import Expression, Formula, Name, Operation, Prefix
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text import _nodes as nodes
 
 __all__ = ["Formula", "metrics_of", "names_in", "read_composite"]

@@ -20,8 +20,8 @@ from passmuster.suite._gate_metrics import entries_of, map_of, metric_named, not
 from passmuster.suite._gate_model import BaselineSpec, Bound, Criteria, Listed, RepeatPolicy, Weights
 from passmuster.suite._metric_names import METRICS, known_metrics
 from passmuster.suite._model import Suite
-from passmuster.suite._reading import Reader
 from passmuster.suite._thresholds import read_thresholds
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text import _nodes as nodes
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar
 

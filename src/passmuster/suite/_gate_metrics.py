@@ -14,7 +14,7 @@ from passmuster._problems import Problem, did_you_mean
 from passmuster.suite._gate_model import Bound, Thresholds
 from passmuster.suite._metric_names import BUILT_IN_CHECKS, METRICS, MetricName, known_metrics
 from passmuster.suite._model import Suite
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Entry, Mapping, Node
 
 __all__ = ["entries_of", "map_of", "metric_named", "noticed", "plain_bounds", "unusable", "without_value"]

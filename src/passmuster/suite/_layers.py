@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from msgspec import Struct
 
 from passmuster.suite._matchers import Matcher, read_matcher
-from passmuster.suite._reading import Reader
 from passmuster.suite._schemas import SchemaProblem, compile_schema
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence, plain
 
 if TYPE_CHECKING:

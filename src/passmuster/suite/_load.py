@@ -22,10 +22,10 @@ from passmuster.suite import _waivers as waivers
 from passmuster.suite._context import Context, FindKinds
 from passmuster.suite._discovery import display, find_root, find_suite
 from passmuster.suite._files import Shelf
-from passmuster.suite._globs import escape, glob_matcher
 from passmuster.suite._model import Effects, Suite
 from passmuster.suite._policy import Policy
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._globs import escape, glob_matcher
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node
 
 try:  # `hashlib` would load OpenSSL, which costs every start more than reading most suites
@@ -89,7 +89,7 @@ def load_suite(
     path = path.resolve()
     shelf = Shelf(documents)
     node, content = shelf.read(path, file)
-    context = Context(Reader(file), path.parent, top, find_kinds, shelf)
+    context = Context(file, path.parent, top, find_kinds, shelf)
     suite = _read(context, node, path, sha256(content).hexdigest(), shelf.documents)
     if context.reader.problems:
         problems = _told_once(context.reader.problems)

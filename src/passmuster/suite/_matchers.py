@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from passmuster._problems import did_you_mean
-from passmuster.suite import _globs as globs
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar import _globs as globs
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence, plain
 
 __all__ = [

@@ -22,7 +22,7 @@ from passmuster.suite._gate_model import (
 from passmuster.suite._layers import Correctness, Cost, Path
 from passmuster.suite._matchers import Matcher
 from passmuster.suite._policy import Policy
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from passmuster.suite import _globs as globs
 from passmuster.suite._arguments import Anchor, Anchors, SchemaPath, read_arguments, read_schema
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar import _globs as globs
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence
 
 __all__ = ["Anchor", "Anchors", "Effect", "Policy", "SchemaPath", "ToolPolicy", "inline_policy", "read_policy"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 __all__ = ["Example", "Rubric", "read_one_rubric", "read_rubrics", "read_threshold"]

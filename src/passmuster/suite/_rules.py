@@ -10,8 +10,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from passmuster._problems import did_you_mean
-from passmuster.suite._reading import Reader
 from passmuster.suite._selectors import Selector, read_selectors
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 __all__ = [

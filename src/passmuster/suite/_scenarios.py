@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from passmuster.suite._context import Context
 from passmuster.suite._layers import LAYER_KEYS, Correctness, read_correctness, read_cost, read_path
 from passmuster.suite._model import Scenario, Suite
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 if TYPE_CHECKING:

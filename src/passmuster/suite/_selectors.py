@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from passmuster.suite._matchers import Matcher, read_matcher
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Sequence
 
 __all__ = ["Selector", "read_selector", "read_selectors"]

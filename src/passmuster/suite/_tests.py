@@ -7,10 +7,10 @@ from typing import Literal, cast
 from msgspec.structs import replace
 
 from passmuster._problems import did_you_mean
-from passmuster.suite import _globs as globs
 from passmuster.suite._context import Context
 from passmuster.suite._model import Suite, Test
-from passmuster.suite._reading import Reader
+from passmuster.suite.grammar import _globs as globs
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node
 
 __all__ = ["KEYS", "read_tests"]

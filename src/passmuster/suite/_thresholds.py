@@ -22,8 +22,8 @@ from passmuster.suite._gate_metrics import (
 from passmuster.suite._gate_model import Bound, Progressive, Risk, RiskBound, Stage, Thresholds
 from passmuster.suite._metric_names import MetricName, known_metrics
 from passmuster.suite._model import Suite
-from passmuster.suite._reading import Reader
 from passmuster.suite._versions import VersionKey, version_key
+from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Entry, Node
 
 __all__ = ["read_thresholds"]

@@ -1,7 +1,7 @@
-"""Reading nodes into typed values: every mistake is collected with its place, none is dropped.
+"""Reads nodes into plain values and collects every problem with its place.
 
-A `Reader` belongs to one file. Each of its methods returns a usable value or, having noted a problem, a
-harmless stand-in, so that one load tells all that is wrong with a file.
+A `Reader` belongs to one file. Each method returns a usable value or, after noting a problem, a harmless default, so
+that one load reports everything that is wrong with a file.
 """
 
 from __future__ import annotations
@@ -9,23 +9,33 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from passmuster._problems import Problem, did_you_mean
-from passmuster.suite import _globs as globs
+from passmuster.suite.grammar import _globs as globs
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
 
-__all__ = ["Reader"]
+__all__ = ["LinkedFiles", "Reader"]
 
 T = TypeVar("T")
 
 
-class Reader:
-    """Takes the nodes of one file apart and notes what is wrong with them."""
+class LinkedFiles(Protocol):
+    """The files that a suite names, each read once."""
 
-    def __init__(self, file: str, problems: list[Problem] | None = None) -> None:
+    def read(self, reader: Reader, node: Node, at: str, parse: Callable[[Reader, Node], T]) -> T | None:
+        """What `parse` makes of the file that a node names; None, with a problem noted, where it cannot be read."""
+
+
+class Reader:
+    """Reads the nodes of one file and notes what is wrong with them."""
+
+    def __init__(
+        self, file: str, problems: list[Problem] | None = None, linked_files: LinkedFiles | None = None
+    ) -> None:
         self.file = file
         self.problems: list[Problem] = [] if problems is None else problems
+        self.linked_files = linked_files
 
     def problem(self, at: Node | Entry, message: str) -> None:
         """Note a mistake at this place."""
@@ -36,19 +46,16 @@ class Reader:
         shown = f" ({node.text!r})" if isinstance(node, Scalar) and node.value is not None else ""
         self.problem(node, f"{at}: expected {what}, found {kind_of(node)}{shown}")
 
-    def mapping(self, node: Node, at: str, known: Collection[str] = (), later: Collection[str] = ()) -> Mapping:
-        """The node as a map whose keys are all among `known`; `later` are keys of the language not built yet."""
+    def mapping(self, node: Node, at: str, known: Collection[str] = ()) -> Mapping:
+        """The node as a map whose keys are all among `known`, where some are given."""
         if not isinstance(node, Mapping):
             self.expected("a map", node, at)
             return Mapping({}, node.line, node.column)
         for entry in node:
             if not known or entry.key in known or entry.key.startswith("x-"):
                 continue
-            if entry.key in later:
-                self.problem(entry, f"{at}: '{entry.key}' is not yet supported by this version; remove it for now")
-            else:
-                hint = did_you_mean(entry.key, [*known, *later])
-                self.problem(entry, f"{at}: unknown key '{entry.key}'{hint or '; known: ' + ', '.join(known)}")
+            hint = did_you_mean(entry.key, known)
+            self.problem(entry, f"{at}: unknown key '{entry.key}'{hint or '; known: ' + ', '.join(known)}")
         return node
 
     def required(self, map_: Mapping, key: str, at: str) -> Node | None:
@@ -119,7 +126,7 @@ class Reader:
         return value
 
     def choice(self, node: Node, at: str, among: Iterable[str]) -> str:
-        """The node as one of some words."""
+        """The node as one of these words."""
         words = list(among)
         value = node.value if isinstance(node, Scalar) else None
         if value not in words:
@@ -130,6 +137,13 @@ class Reader:
                 self.problems[-1] = Problem(last.message + hint, last.file, last.line, last.column)
             return words[0]
         return str(value)
+
+    def linked(self, node: Node, at: str, parse: Callable[[Reader, Node], T]) -> T | None:
+        """What `parse` makes of the file that a node names, relative to the suite; None with a problem noted."""
+        if self.linked_files is None:
+            self.problem(node, f"{at}: a file cannot be named here")
+            return None
+        return self.linked_files.read(self, node, at, parse)
 
     def pattern(self, node: Node, at: str) -> str:
         """The node as a tool pattern. `*_dangerous`, written unquoted, is the pattern it plainly is."""
