@@ -26,15 +26,15 @@ import pytest
 from click.testing import CliRunner
 
 import passmuster
-from passmuster import checks, metrics, reports, traces
-from passmuster.checks import _args as args
+from passmuster import metrics, reports, traces
+from passmuster.checks import kinds
+from passmuster.checks.kinds import args_valid
 from passmuster.cli._main import command as group
 from passmuster.cli.baseline import command as baseline_command
 from passmuster.cli.compare import command as compare_command
 from passmuster.cli.history import command as history_command
 from passmuster.cli.judge import command as judge_command
 from passmuster.cli.run import command as run_command
-from passmuster.engine import _load_suite as loading
 from passmuster.reports import formats as report_formats
 from passmuster.suite import (
     _arguments as arguments,
@@ -173,7 +173,7 @@ def assert_loads(sandbox: Sandbox, text: str) -> None:
 @contextlib.contextmanager
 def installed(sandbox: Sandbox) -> Iterator[None]:
     """The modules that CONTRIBUTING.md adds to the rooms, where it says to name them."""
-    rooms = {room.__name__.rsplit(".", 1)[1]: room for room in (checks, traces, report_formats)}
+    rooms = {room.__name__.rsplit(".", 1)[1]: room for room in (kinds, traces, report_formats)}
     with pytest.MonkeyPatch.context() as patch:
         added = {}
         for block in blocks("CONTRIBUTING.md"):
@@ -184,7 +184,7 @@ def installed(sandbox: Sandbox) -> Iterator[None]:
                 patch.setattr(rooms[room], "__path__", [*rooms[room].__path__, folder])
                 importlib.invalidate_caches()
                 added[room] = importlib.import_module(f"{rooms[room].__name__}.{name.removesuffix('.py')}")
-        patch.setattr(loading, "BUILT_IN", (*loading.BUILT_IN, added["checks"]))
+        patch.setattr(kinds.KINDS, "_names", None)
         patch.setattr(reading, "FORMATS", (*reading.FORMATS, added["traces"]))
         patch.setattr(reports, "FORMATS", (*reports.FORMATS, "marks"))
         patch.setitem(reports._MODULES, "marks", added["formats"].__name__.rsplit(".", 1)[1])
@@ -282,7 +282,7 @@ LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/suite.md", "## Scenarios", 0, set(scenarios.KEYS)),
     ("docs/suite.md", "### Metrics", 0, set(METRICS)),
     ("docs/suite.md", "### Baseline", 0, set(BaselineSpec.__struct_fields__) - {"line"}),
-    ("docs/checks.md", "## args_valid", 0, set(args.keys)),
+    ("docs/checks.md", "## args_valid", 0, set(args_valid.keys)),
     ("docs/checks.md", "### What an argument may say", 0, set(arguments._KEYS)),
     ("docs/checks.md", "## sequence_valid", 0, set(rules._RULES)),
     ("docs/checks.md", "### Matchers", 0, set(matchers._WORDS)),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passmuster.engine._load_suite import BUILT_IN
+from passmuster.checks.kinds import KINDS
 from passmuster.suite._bounds import Bound, fraction, read_bound, read_share, share
 from passmuster.suite._metric_names import BUILT_IN_CHECKS, METRICS, metric_named
 from passmuster.suite.grammar._reader import Reader
@@ -247,4 +247,4 @@ def test_a_fraction_of_something(text: str, value: float | None) -> None:
 
 
 def test_the_checks_without_a_score_are_the_built_in_ones() -> None:
-    assert {kind.name for kind in BUILT_IN} == set(BUILT_IN_CHECKS)
+    assert KINDS.names == set(BUILT_IN_CHECKS)

@@ -9,7 +9,7 @@ import pytest
 from tests.suite.suite_files import problems, write
 
 import passmuster
-from passmuster.checks._args import ArgsValid
+from passmuster.checks.kinds.args_valid import ArgsValid
 from passmuster.suite._policy import Policy
 
 BY_POLICY = "tests: [{id: t, metric: args_valid, policy: policies/p.yaml}]\n"

@@ -5,14 +5,11 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.checks import _args as args  # noqa: F401 - exported
-    from passmuster.checks import _blocklist as blocklist  # noqa: F401 - exported
-    from passmuster.checks import _custom as custom  # noqa: F401 - exported
-    from passmuster.checks import _sequence as sequence  # noqa: F401 - exported
-    from passmuster.checks._args import Unjudged as Unjudged
     from passmuster.checks._behavior import BehaviorsSeen as BehaviorsSeen
     from passmuster.checks._custom import MetricResult as MetricResult
     from passmuster.checks._custom import metric as metric
+    from passmuster.checks._find_kinds import Kinds as Kinds
+    from passmuster.checks._find_kinds import built_in_kinds as built_in_kinds
     from passmuster.checks._golden import Golden as Golden
     from passmuster.checks._golden import RunShown as RunShown
     from passmuster.checks._golden import golden_of as golden_of
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
     from passmuster.checks._question import Verdict as Verdict
     from passmuster.checks._scenario import ScenarioCheck as ScenarioCheck
     from passmuster.checks._scenario import open_ways as open_ways
+    from passmuster.checks._spec import CheckError as CheckError
     from passmuster.checks._spec import spec_of as spec_of
     from passmuster.checks._view import View as View
     from passmuster.checks._view import Viewer as Viewer
@@ -44,16 +42,15 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "_args": ("Unjudged",),
             "_behavior": ("BehaviorsSeen",),
             "_custom": ("MetricResult", "metric"),
+            "_find_kinds": ("Kinds", "built_in_kinds"),
             "_golden": ("Golden", "RunShown", "golden_of", "shown_by"),
             "_layer": ("Explained", "Quadrant", "ScenarioSeen", "Way"),
             "_outcome": ("LEVELS", "Level", "Neighbours", "Outcome", "Status", "Violation", "worst"),
             "_question": ("Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"),
             "_scenario": ("ScenarioCheck", "open_ways"),
-            "_spec": ("spec_of",),
+            "_spec": ("CheckError", "spec_of"),
             "_view": ("View", "Viewer"),
         },
-        modules={"args": "_args", "blocklist": "_blocklist", "custom": "_custom", "sequence": "_sequence"},
     )

@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from passmuster import metrics
-from passmuster.checks._deciding import attempts, selectors, successes
 from passmuster.checks._matching import search_within_limit
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
-from passmuster.checks._sequence import compile_rule
 from passmuster.checks._view import ToolIndex, View
+from passmuster.checks.rules import attempts, compile_rule, selectors, successes
 from passmuster.suite import behaviors as b
 from passmuster.traces import Trace
 

@@ -12,9 +12,13 @@ from passmuster.checks._outcome import Outcome
 from passmuster.checks._view import ToolIndex, View
 from passmuster.suite import Test
 
-__all__ = ["Check", "CheckSpec", "spec_of"]
+__all__ = ["Check", "CheckError", "CheckSpec", "spec_of"]
 
 Check = Callable[[View], Outcome]
+
+
+class CheckError(Exception):
+    """The check broke and decided nothing: a pattern reached its backtracking limit, or arguments nest too deep."""
 
 
 class CheckSpec(Struct, frozen=True):

@@ -1,18 +1,15 @@
-"""A suite whose checks are all known: the built-in kinds, and the custom ones it names."""
+"""A suite file loaded with everything its keys can name: the kinds of check, built-in and custom."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
 
-from passmuster.checks import args, blocklist, sequence
+from passmuster.checks import Kinds, built_in_kinds
 from passmuster.suite import CheckKind, Node, Reader, Suite
 from passmuster.suite import load_suite as load
 
-__all__ = ["BUILT_IN", "load_suite"]
-
-BUILT_IN: tuple[CheckKind, ...] = (args, sequence, blocklist)
+__all__ = ["load_suite"]
 
 
 def load_suite(
@@ -28,11 +25,7 @@ def load_suite(
     """
 
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
-        if plugins:
-            return _Kinds(str(folder), names, reader)
-        for name, node in names:
-            reader.problem(node, f"plugins: '{name}' is refused, for this run allows no plugins")
-        return _built_in()
+        return Kinds(str(folder), names, reader) if plugins else built_in_kinds(names, reader)
 
     suite = load(Path(path), find_kinds, root, documents)
     if suite.judging is not None:
@@ -40,37 +33,3 @@ def load_suite(
 
         judge_config(suite)
     return suite
-
-
-def _built_in() -> dict[str, CheckKind]:
-    return {kind.name: kind for kind in BUILT_IN}
-
-
-class _Kinds(Mapping[str, CheckKind]):
-    """The kinds of check by name. Installed metrics are looked for only when a suite names more than the built-in."""
-
-    def __init__(self, folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> None:
-        self._folder, self._plugins, self._reader = folder, plugins, reader
-        self._built_in = _built_in()
-        if plugins:
-            _ = self._all
-
-    @cached_property
-    def _all(self) -> dict[str, CheckKind]:
-        from passmuster.checks import custom
-
-        found = custom.find_metrics(self._folder, self._plugins, self._reader)
-        for name in found.keys() & self._built_in.keys():
-            if self._plugins:
-                message = f"plugins: a metric cannot take the built-in name '{name}'"
-                self._reader.problem(self._plugins[0][1], message)
-        return {**found, **self._built_in}
-
-    def __getitem__(self, name: str) -> CheckKind:
-        return self._built_in.get(name) or self._all[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        return len(self._all)

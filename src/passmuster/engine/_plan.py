@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, UsageError, did_you_mean
-from passmuster.checks import Golden, Outcome, RunShown, Unjudged, View, Viewer, golden_of, shown_by, spec_of
+from passmuster.checks import CheckError, Golden, Outcome, RunShown, View, Viewer, golden_of, shown_by, spec_of
 from passmuster.scoring import Evaluation, Figures, Leniency, ScenarioTally, Tally, TestResult, TestTally
 from passmuster.suite import Scenario, Suite, Test, glob_matcher
 from passmuster.traces import Trace
@@ -198,7 +198,7 @@ class _PlannedTest:
         """The outcome as it counts, and the waivers used. A check that breaks is an outcome too."""
         try:
             outcome = self._check(view)
-        except (Unjudged, TimeoutError) as error:
+        except (CheckError, TimeoutError) as error:
             outcome = Outcome("error", True, message=str(error) or "a pattern took longer than a second")
         except Exception:
             import traceback

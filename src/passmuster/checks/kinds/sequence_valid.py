@@ -7,16 +7,14 @@ rule, but it satisfies none. Rules are all evaluated, and each tells whether it 
 
 from __future__ import annotations
 
-from passmuster.checks import _counting as counting
-from passmuster.checks import _ordering as ordering
-from passmuster.checks._deciding import Decide
 from passmuster.checks._outcome import Outcome, Violation
 from passmuster.checks._spec import Check, CheckSpec
 from passmuster.checks._view import ToolIndex, View
+from passmuster.checks.rules import compile_rule
 from passmuster.suite import CheckContext, Mapping
 from passmuster.suite import rules as r
 
-__all__ = ["SequenceValid", "compile_rule", "keys", "name", "read"]
+__all__ = ["SequenceValid", "keys", "name", "read"]
 
 name = "sequence_valid"
 keys = ("rules",)
@@ -66,29 +64,3 @@ def read(context: CheckContext, node: Mapping, at: str) -> SequenceValid:
     if not found:
         context.reader.problem(listed, f"{at}.rules: the list is empty, so nothing would be checked")
     return SequenceValid([rule for rule in found if rule is not None])
-
-
-def compile_rule(rule: r.Rule, tools: ToolIndex) -> Decide:
-    """The function that decides one rule on one trace."""
-    match rule:
-        case r.Require():
-            return counting.require(rule, tools)
-        case r.Before():
-            return ordering.before(rule, tools)
-        case r.ImmediatelyBefore():
-            return ordering.immediately_before(rule, tools)
-        case r.Blocklist():
-            return counting.blocklist(rule, tools)
-        case r.Allowlist():
-            return counting.allowlist(rule, tools)
-        case r.Count():
-            return counting.count(rule, tools)
-        case r.After():
-            return ordering.after(rule, tools)
-        case r.NeverAfter():
-            return ordering.never_after(rule, tools)
-        case r.Eventually():
-            return counting.eventually(rule, tools)
-        case r.OrderedTools():
-            return ordering.sequence(rule, tools)
-    raise TypeError(f"no meaning for {type(rule).__name__}")

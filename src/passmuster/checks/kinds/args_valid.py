@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from passmuster.checks._argument_words import in_words
 from passmuster.checks._outcome import Level, Outcome, Violation
-from passmuster.checks._spec import Check, CheckSpec
+from passmuster.checks._spec import Check, CheckError, CheckSpec
 from passmuster.checks._view import ToolIndex, View
 from passmuster.suite import (
     BOUNDS,
@@ -37,10 +37,6 @@ name = "args_valid"
 keys = ("policy", "tool", "constraints", "tools", "strict")
 
 _REMEMBERED = 10_000
-
-
-class Unjudged(Exception):
-    """The check broke and the value was not judged: a pattern ran into its limit, or arguments nest too deep."""
 
 
 class Governed(Struct, frozen=True):
@@ -69,7 +65,7 @@ class ArgsValid(CheckSpec, frozen=True):
                     for is_valid, call in zip(map(governing.__getitem__, names), view.calls, strict=True)
                 ]
             except ValueError as error:  # the validator refuses what nests too deep
-                raise Unjudged(f"the arguments of a call cannot be checked: {error}") from error
+                raise CheckError(f"the arguments of a call cannot be checked: {error}") from error
             if False not in results and not self.tools:
                 return Outcome("pass", bool(names), checked=len(names))
             return self._look_closer(view, governing, results)
@@ -162,7 +158,7 @@ def _violations(view: View, call: int, governed: Governed, file: str) -> list[Vi
     found: list[Violation] = []
     for error in governed.validator.iter_errors(arguments):
         if isinstance(error.kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
-            raise Unjudged(_limit_message(view.names[call], error, governed))
+            raise CheckError(_limit_message(view.names[call], error, governed))
         found += [_violation(view, call, governed, file, error, extra) for extra in _unexpected(error)]
     return found
 

@@ -25,6 +25,7 @@ __all__ = [
     "attempts",
     "bits",
     "broken",
+    "by_tool",
     "selectors",
     "successes",
     "times",
@@ -71,6 +72,14 @@ def successes(given: list[CallSelector], view: View) -> list[int]:
 
 def _united(found: Iterable[list[int]]) -> list[int]:
     return sorted({call for calls in found for call in calls})
+
+
+def by_tool(calls: list[int], view: View) -> dict[str, list[int]]:
+    """The calls of each tool, in the order of the tools' first calls."""
+    grouped: dict[str, list[int]] = {}
+    for call in calls:
+        grouped.setdefault(view.names[call], []).append(call)
+    return grouped
 
 
 def any_of(given: list[CallSelector]) -> str:

@@ -1,0 +1,80 @@
+"""`before`: no call of `then` without an earlier call of `first`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from passmuster.checks._outcome import Violation
+from passmuster.checks._view import ToolIndex, View
+from passmuster.checks.rules import (
+    HELD,
+    IDLE,
+    Decide,
+    Decision,
+    all_plain,
+    attempts,
+    bits,
+    broken,
+    selectors,
+)
+from passmuster.suite import rules as r
+
+
+def compile(rule: r.Before, tools: ToolIndex) -> Decide:
+    """No call of `then`, not even a failed one, without an earlier success of each `first`."""
+    firsts, thens = selectors(rule.first, tools), selectors(rule.then, tools)
+    then_bits, each = bits(thens), [first.bits for first in firsts]
+    plain = all_plain(firsts) and all_plain(thens)
+
+    def decide(view: View) -> Decision:
+        if not view.any_bits & then_bits:
+            return IDLE
+        if plain and view.plain:
+            then = view.first(then_bits)
+            for one in each:
+                if not -1 < view.first(one) < then:
+                    break
+            else:
+                return HELD
+        later = attempts(thens, view)
+        if not later:
+            return IDLE
+        positions = view.positions
+        opened = [next(iter(first.successes(view)), None) for first in firsts]
+        tried: dict[int, list[int]] = {}
+        found: list[Violation] = []
+        for call in later:
+            here = positions[call]
+            unmet = [n for n, place in enumerate(opened) if place is None or positions[place] >= here]
+            if unmet:
+                for n in unmet:
+                    if n not in tried:
+                        tried[n] = [positions[place] for place in firsts[n].attempts(view)]
+                needed = " and ".join(firsts[n].name for n in unmet)
+                reasons = "; ".join(filter(None, (_instead(firsts[n].name, tried[n], here) for n in unmet)))
+                tool = view.names[call]
+                found.append(
+                    broken(
+                        rule,
+                        view,
+                        call,
+                        tool=tool,
+                        expected=f"{needed} before {tool}",
+                        actual=f"{tool} called without prior {needed}{f' ({reasons})' if reasons else ''}",
+                        suggestion=f"Call {needed} first, and {tool} only after it succeeded.",
+                    )
+                )
+        return True, found
+
+    return decide
+
+
+def _instead(name: str, tried: list[int], here: int) -> str | None:
+    """What stood in place of the call that should have come first; `tried` are the positions of its attempts."""
+    if not tried:
+        return None
+    if tried[0] < here:
+        return f"{name} was called before and failed"
+    if tried[bisect_left(tried, here)] == here:
+        return f"{name} ran in parallel, which is not before"
+    return f"{name} came only later"
