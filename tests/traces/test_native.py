@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from tests.traces.building import call, lines, read, read_past, refusal, result, source_of, tools, trace, write
 
-from passmuster.traces._model import Agent, Fault, Handoff, LlmCall, Message, ToolCall
+from passmuster.traces._model import Agent, Fault, Handoff, LlmCall, Message, ToolCall, oversized_numbers
 from passmuster.traces._reading import BadLines, read_source
 from passmuster.traces._totals import tokens
 
@@ -159,6 +159,51 @@ def test_a_number_beyond_a_double_is_infinite(tmp_path: Path, number: str, sign:
     text = f'{{"steps": [{{"type": "tool_call", "tool": "t", "arguments": {{"n": {sign}{number}}}}}]}}'
     (made,) = read(write(tmp_path / "t.jsonl", text.encode()))[0].tool_calls
     assert made.arguments == {"n": float(sign + "inf")}
+
+
+LARGEST_DOUBLE = 2**1024 - 2**971
+
+
+@pytest.mark.parametrize(
+    ("number", "oversized"),
+    [
+        ("5", False),
+        ("1e308", False),
+        ("9" * 308, False),
+        (str(LARGEST_DOUBLE), False),
+        (str(LARGEST_DOUBLE + 1), True),
+        (str(10**309), True),
+        ("9" * 309, True),
+        ("9" * 5000, True),
+        ("1e400", True),
+        ("-1e400", True),
+        ("-" + "9" * 309, True),
+    ],
+)
+@pytest.mark.parametrize("padding", [*range(0, 80, 7), 1_000])
+def test_a_trace_knows_whether_a_number_is_larger_than_any_double(
+    tmp_path: Path, number: str, oversized: bool, padding: int
+) -> None:
+    """Wherever the number stands in the record, and in every format."""
+    arguments = f'{{"{"x" * padding}": 1, "deep": [{{"n": {number}}}]}}'
+    spelled = json.dumps(arguments)
+    function = f'{{"name": "t", "arguments": {spelled}}}'
+    texts = [
+        f'{{"steps": [{{"type": "tool_call", "tool": "t", "arguments": {arguments}}}]}}',
+        f'{{"steps": [{{"type": "tool_call", "tool": "t", "arguments": {spelled}}}]}}',
+        f'{{"type": "tool_call", "tool": "t", "arguments": {arguments}}}',
+        f'{{"messages": [{{"role": "assistant", "tool_calls": [{{"function": {function}}}]}}]}}',
+    ]
+    for text in texts:
+        (found,) = read(write(tmp_path / "t.jsonl", text.encode()))
+        assert found.has_oversized_number is oversized
+        paths = list(oversized_numbers(found.tool_calls[0].arguments))
+        assert paths == ([("deep", 0, "n")] if oversized else [])
+
+
+def test_digits_elsewhere_are_no_oversized_number(tmp_path: Path) -> None:
+    text = f'{{"answer": "{"7" * 400}", "steps": [{{"type": "tool_call", "tool": "t", "result": 1e400}}]}}'
+    assert not read(write(tmp_path / "t.jsonl", text.encode()))[0].has_oversized_number
 
 
 def test_results_among_the_steps_are_paired(tmp_path: Path) -> None:

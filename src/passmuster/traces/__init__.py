@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from passmuster.traces._model import Handoff as Handoff
     from passmuster.traces._model import ToolCall as ToolCall
     from passmuster.traces._model import Trace as Trace
+    from passmuster.traces._model import oversized_numbers as oversized_numbers
     from passmuster.traces._reading import BadLines as BadLines
     from passmuster.traces._reading import is_splittable as is_splittable
     from passmuster.traces._reading import read_source as read_source
@@ -28,7 +29,7 @@ else:
         __name__,
         {
             "_locate": ("PartLines", "Spot", "lines_of", "spot_of_call", "spot_of_trace"),
-            "_model": ("Handoff", "ToolCall", "Trace"),
+            "_model": ("Handoff", "ToolCall", "Trace", "oversized_numbers"),
             "_reading": ("BadLines", "is_splittable", "read_source", "read_traces"),
             "_sources": ("Source", "find_sources", "standard_input"),
             "_totals": ("Used", "used"),

@@ -10,7 +10,8 @@ Results stay undecoded until somebody asks for them, and are decoded once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Generic, Literal, TypeVar, overload
 
 import msgspec
@@ -30,6 +31,7 @@ __all__ = [
     "ToolResult",
     "Trace",
     "decoded",
+    "oversized_numbers",
 ]
 
 Amount = Annotated[float, Meta(ge=0)]
@@ -78,6 +80,22 @@ def _whole(digits: str) -> float:
         return int(digits)
     except ValueError:  # longer than Python is willing to convert
         return float(digits)
+
+
+_LARGEST = sys.float_info.max
+
+
+def oversized_numbers(value: Any) -> Iterator[tuple[str | int, ...]]:
+    """The path of each number in a decoded JSON value that no double can hold: `1e400`, or an integer of 400 digits."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), [value])]
+    while waiting:
+        path, inner = waiting.pop()
+        for key, item in inner.items() if type(inner) is dict else enumerate(inner):
+            kind = type(item)
+            if kind is dict or kind is list:
+                waiting.append(((*path, key), item))
+            elif (kind is float or kind is int) and not -_LARGEST <= item <= _LARGEST and item == item:
+                yield (*path, key)[1:]
 
 
 class LlmCall(Struct, frozen=True, gc=False, tag_field="type", tag="llm_call"):
@@ -229,6 +247,14 @@ class Trace(Struct, frozen=True, dict=True, kw_only=True):
     def call_steps(self) -> list[int]:
         """For each tool call, its index among the steps."""
         return [index for index, step in enumerate(self.steps) if type(step) is ToolCall]
+
+    @once
+    def has_oversized_number(self) -> bool:
+        """Whether the arguments of a call hold a number that no double can hold (`oversized_numbers` says where).
+
+        Looks at every argument, unless the reader could tell from the bytes that there is none.
+        """
+        return any(True for call in self.tool_calls for _ in oversized_numbers(call.arguments))
 
     @property
     def agent_version(self) -> str | None:

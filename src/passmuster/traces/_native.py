@@ -58,6 +58,11 @@ SPLITTABLE = True
 
 _Decode = Callable[[bytes | Raw], Trace]
 
+# Decoding into a `Trace` refuses `1e400`, but not an integer beyond a double, which has at least 309 digits. Eight
+# samples in a row of every 38th byte lie in such a run. Takes 1 % of the time of decoding; a regular expression, 400 %.
+_STRIDE, _RUN = 38, b"\1" * 8
+_DIGITS = bytes(byte in b"0123456789" for byte in range(256))
+
 
 def sniff(record: dict[str, Raw]) -> bool:
     """Whether this looks like a trace of the native form."""
@@ -93,9 +98,11 @@ def read(records: Iterator[Record], source: Source, on_bad: OnBad, *, figures: b
 
 
 def _trace(decode: _Decode, data: bytes | Raw, origin: Origin, figures: bool) -> Trace:
+    decoded_plainly = True
     try:
         trace = decode(data)
     except msgspec.ValidationError:
+        decoded_plainly = False
         trace = _read_loosely(data, figures)
     calls: list[ToolCall] = []
     plain, spoken = True, False
@@ -112,6 +119,8 @@ def _trace(decode: _Decode, data: bytes | Raw, origin: Origin, figures: bool) ->
     if plain and (trace.steps or trace.answer is not None):
         force_setattr(trace, "origin", origin)
         trace.__dict__["tool_calls"] = calls
+        if type(data) is bytes and decoded_plainly and data[::_STRIDE].translate(_DIGITS).find(_RUN) < 0:
+            trace.__dict__["has_oversized_number"] = False
     else:
         trace = _settled(trace, origin, data)
         calls = trace.tool_calls  # a result without a call is one
