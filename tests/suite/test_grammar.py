@@ -42,7 +42,7 @@ from passmuster.suite.grammar._records import reference_rows
 from passmuster.suite.text._json import read_json
 
 
-class Call(Record, kw_only=True):
+class Call(Record, frozen=True, kw_only=True):
     """A call that is expected."""
 
     tool: Annotated[str, TOOL_PATTERN, Key("Which tool.", example="refund")]

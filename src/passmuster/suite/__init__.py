@@ -90,8 +90,11 @@ if TYPE_CHECKING:
     from passmuster.suite.grammar._values import MapOf as MapOf
     from passmuster.suite.grammar._values import Named as Named
     from passmuster.suite.grammar._values import OneOrMore as OneOrMore
+    from passmuster.suite.grammar._values import Slot as Slot
     from passmuster.suite.grammar._values import Text as Text
+    from passmuster.suite.grammar._values import Unread as Unread
     from passmuster.suite.grammar._values import Value as Value
+    from passmuster.suite.grammar._values import Vocabulary as Vocabulary
     from passmuster.suite.grammar._values import Whole as Whole
     from passmuster.suite.text._nodes import Entry as Entry
     from passmuster.suite.text._nodes import Mapping as Mapping
@@ -168,6 +171,9 @@ else:
                 "REGEX",
                 "TEXT",
                 "TOOL_PATTERN",
+                "Slot",
+                "Unread",
+                "Vocabulary",
                 "Text",
                 "Value",
                 "WHOLE",

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from passmuster._problems import Problem, did_you_mean
 from passmuster.suite.grammar import _globs as globs
+from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
 
 __all__ = ["LinkedFiles", "Reader"]
@@ -31,11 +32,16 @@ class Reader:
     """Reads the nodes of one file and notes what is wrong with them."""
 
     def __init__(
-        self, file: str, problems: list[Problem] | None = None, linked_files: LinkedFiles | None = None
+        self,
+        file: str,
+        problems: list[Problem] | None = None,
+        linked_files: LinkedFiles | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self.file = file
         self.problems: list[Problem] = [] if problems is None else problems
         self.linked_files = linked_files
+        self.vocabulary: Vocabulary = vocabulary or {}
 
     def problem(self, at: Node | Entry, message: str) -> None:
         """Note a mistake at this place."""

@@ -1,6 +1,6 @@
 """Records: maps whose keys are declared once, as annotated fields of a Struct.
 
-    class Count(Record, kw_only=True):
+    class Count(Record, frozen=True, kw_only=True):
         tool: Annotated[str, TOOL_PATTERN, Key("Which calls are counted.", example="refund")]
         max: Annotated[int | None, WHOLE, Key("At most this many.", example=3)] = None
         line: int = 0

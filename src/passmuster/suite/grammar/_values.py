@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from collections.abc import Mapping as MappingOf
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence, plain
@@ -32,18 +33,27 @@ __all__ = [
     "MapOf",
     "Named",
     "OneOrMore",
+    "Slot",
     "Text",
+    "Unread",
     "Value",
+    "Vocabulary",
     "Whole",
 ]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 JsonSchema = dict[str, Any]
+Vocabulary = MappingOf[str, "Value[Any]"]
+"""Value types by name: what other packages contribute to the suite language."""
 
 
 class Definitions(dict[str, JsonSchema]):
-    """The `$defs` of a JSON Schema while it is put together."""
+    """The `$defs` of a JSON Schema while it is put together, and the vocabulary it is for."""
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        super().__init__()
+        self.vocabulary: Vocabulary = vocabulary or {}
 
     def ref(self, name: str, make: Callable[[], JsonSchema]) -> JsonSchema:
         """A reference to the definition of this name, which is made when it is first referred to."""
@@ -286,6 +296,32 @@ class Named(Value[T_co]):
 
     def schema(self, definitions: Definitions) -> JsonSchema:
         return definitions.ref(self._name, lambda: self._value.schema(definitions))
+
+
+class Slot(Value[Any]):
+    """A place that a package above fills: what may stand here is in the vocabulary under this name."""
+
+    def __init__(self, name: str, words: str) -> None:
+        self.name, self.words = name, words
+
+    def read(self, reader: Reader, node: Node, at: str) -> Any:
+        return reader.vocabulary[self.name].read(reader, node, at)
+
+    def schema(self, definitions: Definitions) -> JsonSchema:
+        return definitions.vocabulary[self.name].schema(definitions)
+
+
+class Unread(Value[Node]):
+    """A node that is read later, when more of the suite is known. Its JSON Schema is that of the value it will be."""
+
+    def __init__(self, value: Value[Any]) -> None:
+        self._value, self.words = value, value.words
+
+    def read(self, reader: Reader, node: Node, at: str) -> Node:
+        return node
+
+    def schema(self, definitions: Definitions) -> JsonSchema:
+        return self._value.schema(definitions)
 
 
 class Late(Value[T_co]):
