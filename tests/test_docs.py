@@ -43,9 +43,6 @@ from passmuster.suite import (
     _layers as layers,
 )
 from passmuster.suite import (
-    _load as load,
-)
-from passmuster.suite import (
     _matchers as matchers,
 )
 from passmuster.suite import (
@@ -58,9 +55,11 @@ from passmuster.suite import _tests as tests_key
 from passmuster.suite import (
     _waivers as waivers,
 )
+from passmuster.suite import fields_of
 from passmuster.suite._gate_model import BaselineSpec
 from passmuster.suite._metric_names import METRICS
 from passmuster.suite._schemas import FORMATS
+from passmuster.suite._suite_file import SuiteFile
 from passmuster.traces import _reading as reading
 
 REPOSITORY = Path(__file__).parent.parent
@@ -277,7 +276,7 @@ def words(page: str, heading: str, column: int = 0) -> list[str]:
 
 
 LISTED: list[tuple[str, str, int, set[str]]] = [
-    ("docs/suite.md", "## Top-level keys", 0, set(load.KEYS)),
+    ("docs/suite.md", "## Top-level keys", 0, set(fields_of(SuiteFile))),
     ("docs/suite.md", "## Tests", 0, set(tests_key.KEYS)),
     ("docs/suite.md", "## Scenarios", 0, set(scenarios.KEYS)),
     ("docs/suite.md", "### Metrics", 0, set(METRICS)),

@@ -12,16 +12,17 @@ import passmuster
 from passmuster._problems import SuiteError
 from passmuster.suite import _scenarios as scenarios
 from passmuster.suite import _tests as tests_key
-from passmuster.suite._load import KEYS
+from passmuster.suite import fields_of
+from passmuster.suite._suite_file import SuiteFile
 
 A_TEST = "tests: [{id: t, metric: tool_blocklist, blocklist: [x]}]\n"
 
 
 def test_a_suite_that_uses_every_key_loads(tmp_path: Path) -> None:
-    assert VALID.keys() | {"plugins"} == KEYS.keys()
+    assert VALID.keys() | {"plugins"} == fields_of(SuiteFile).keys()
     suite = load(tmp_path, VALID)
     assert (suite.name, suite.file, suite.root) == ("a-suite", "passmuster.yaml", tmp_path)
-    assert (suite.agent_name, suite.agent_version) == ("support", "2.10")
+    assert (suite.agent.name, suite.agent.version) == ("support", "2.10")
     assert suite.traces == ("traces/*.jsonl",)
     assert [scenario.id for scenario in suite.scenarios] == ["S-1", "delete-my-account-please", "what-do-you-cost"]
     assert {scenario.cost.max_total_tokens for scenario in suite.scenarios if scenario.cost} == {9000}
@@ -45,7 +46,7 @@ def test_a_suite_that_uses_every_key_loads(tmp_path: Path) -> None:
 def test_the_least_suite_has_the_defaults(tmp_path: Path) -> None:
     suite = load(tmp_path, A_TEST)
     assert suite.name == tmp_path.name
-    assert (suite.agent_name, suite.traces, suite.scenarios, suite.waivers) == (None, (), (), ())
+    assert (suite.agent.name, suite.traces, suite.scenarios, suite.waivers) == (None, (), (), ())
     assert (suite.output.formats, suite.output.folder) == ((), "passmuster-report")
     (test,) = suite.tests
     assert (test.severity, test.scenarios, test.tags, test.line) == ("block", None, None, 1)
@@ -63,15 +64,16 @@ weight, pass_score, repeat, repeat_policy
 
 
 def test_every_key_of_the_language_is_read() -> None:
-    assert {key.strip() for key in LANGUAGE.split(",")} == set(KEYS)
+    assert {key.strip() for key in LANGUAGE.split(",")} == set(fields_of(SuiteFile))
     assert {key.strip() for key in SCENARIO_LANGUAGE.split(",")} == set(scenarios.KEYS)
     assert tests_key.KEYS == ("id", "metric", "description", "tags", "scenarios", "severity")
 
 
 @pytest.mark.parametrize("name", ["markdown", "html"])
-def test_a_report_format_that_comes_later_is_refused_by_name(tmp_path: Path, name: str) -> None:
+def test_an_unknown_report_format_is_refused(tmp_path: Path, name: str) -> None:
     (problem,) = problems(tmp_path, f"{A_TEST}output: {{format: [json, {name}]}}\n")
-    assert problem == f"passmuster.yaml:2:25: output.format: '{name}' is not yet supported by this version"
+    known = "console, json, junit, sarif"
+    assert problem == f"passmuster.yaml:2:25: output.format: expected one of {known}, found a string ('{name}')"
 
 
 @pytest.mark.parametrize(
@@ -309,11 +311,11 @@ def test_words_are_read_as_yaml_1_2_reads_them(tmp_path: Path, word: str) -> Non
 
 @pytest.mark.parametrize("version", ["2.10", "1.0", "007", "1e3", "0x1F"])
 def test_a_version_keeps_its_text(tmp_path: Path, version: str) -> None:
-    assert load(tmp_path, f"{A_TEST}agent: {{name: a, version: {version}}}\n").agent_version == version
+    assert load(tmp_path, f"{A_TEST}agent: {{name: a, version: {version}}}\n").agent.version == version
 
 
 def test_an_agent_may_be_its_name_alone(tmp_path: Path) -> None:
-    assert load(tmp_path, f"{A_TEST}agent: support\n").agent_name == "support"
+    assert load(tmp_path, f"{A_TEST}agent: support\n").agent.name == "support"
 
 
 def test_x_keys_are_ignored_wherever_keys_are_ours(tmp_path: Path) -> None:

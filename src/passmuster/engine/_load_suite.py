@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from passmuster.checks import Kinds, built_in_kinds
+from passmuster.engine._vocabulary import vocabulary
 from passmuster.suite import CheckKind, Node, Reader, Suite
 from passmuster.suite import load_suite as load
 
 __all__ = ["load_suite"]
+
+REPORT_FORMATS = ("console", "json", "junit", "sarif")
 
 
 def load_suite(
@@ -27,7 +30,7 @@ def load_suite(
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
         return Kinds(str(folder), names, reader) if plugins else built_in_kinds(names, reader)
 
-    suite = load(Path(path), find_kinds, root, documents)
+    suite = load(Path(path), find_kinds, vocabulary(REPORT_FORMATS), root, documents)
     if suite.judging is not None:
         from passmuster.engine._judging import judge_config  # late, for most suites ask no judge
 

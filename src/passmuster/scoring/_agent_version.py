@@ -13,8 +13,8 @@ def agent_version(suite: Suite, tally: Tally, settings: Settings) -> tuple[str, 
     """The version and where it was said; None where nobody says it, or the traces do not agree on one."""
     if settings.agent_version is not None:
         return settings.agent_version, "from --agent-version"
-    if suite.agent_version is not None:
-        return suite.agent_version, "from the suite"
+    if suite.agent.version is not None:
+        return suite.agent.version, "from the suite"
     versions = versions_in(tally)
     return (versions[0], "from the traces") if len(versions) == 1 else None
 

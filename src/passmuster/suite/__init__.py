@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from passmuster.suite._layers import Path as Path
     from passmuster.suite._load import load_suite as load_suite
     from passmuster.suite._matchers import Matcher as Matcher
+    from passmuster.suite._matchers import read_matcher as read_matcher
     from passmuster.suite._metric_names import METRICS as METRICS
     from passmuster.suite._metric_names import MetricName as MetricName
     from passmuster.suite._metric_names import known_metrics as known_metrics
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from passmuster.suite._policy import Policy as Policy
     from passmuster.suite._policy import ToolPolicy as ToolPolicy
     from passmuster.suite._policy import inline_policy as inline_policy
+    from passmuster.suite._policy import read_policy as read_policy
     from passmuster.suite._rubrics import Example as Example
     from passmuster.suite._rubrics import Rubric as Rubric
     from passmuster.suite._rules import Rule as Rule
@@ -130,10 +132,10 @@ else:
             "grammar._globs": ("glob_matcher", "is_literal"),
             "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
             "_load": ("load_suite",),
-            "_matchers": ("Matcher",),
+            "_matchers": ("Matcher", "read_matcher"),
             "_metric_names": ("METRICS", "MetricName", "known_metrics", "metric_named"),
             "_model": ("CheckContext", "CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
-            "_policy": ("Anchor", "Policy", "ToolPolicy", "inline_policy"),
+            "_policy": ("Anchor", "Policy", "ToolPolicy", "inline_policy", "read_policy"),
             "grammar._reader": ("Reader",),
             "_rubrics": ("Example", "Rubric"),
             "_rules": ("Rule",),

@@ -14,6 +14,7 @@ from passmuster.suite._files import Shelf
 from passmuster.suite._model import CheckKind
 from passmuster.suite._policy import Policy, read_policy
 from passmuster.suite.grammar._reader import Reader
+from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Mapping, Node
 
 __all__ = ["Context", "FindKinds"]
@@ -71,9 +72,15 @@ class FilesOfSuite:
 class Context:
     """One suite being read; a `CheckContext` for the checks it meets."""
 
-    def __init__(self, file: str, folder: Path, root: Path, find_kinds: FindKinds, shelf: Shelf) -> None:
+    def __init__(
+        self, file: str, folder: Path, root: Path, find_kinds: FindKinds, vocabulary: Vocabulary, shelf: Shelf
+    ) -> None:
         self._files = FilesOfSuite(folder, root, shelf)
-        self.reader, self.folder, self.root = Reader(file, linked_files=self._files), folder, root
+        self.reader, self.folder, self.root = (
+            Reader(file, linked_files=self._files, vocabulary=vocabulary),
+            folder,
+            root,
+        )
         self.plugins: list[tuple[str, Node]] = []
         self.defaults: Mapping | None = None
         self._find_kinds = find_kinds

@@ -1,8 +1,7 @@
-"""A suite file, read in one go: a typed `Suite`, or every mistake in it with its line.
+"""Loads a suite file: a typed `Suite`, or every mistake in it with its line.
 
-Each top-level key has one function `(context, suite, node) -> suite`, which adds to the suite what the key says.
-They stand in `KEYS`, in the order in which they need each other. A new key is a field of `Suite`, a function
-(in `top_keys`, or in a module named after the key if it is long) and a line in `KEYS`.
+`SuiteFile` declares the top-level keys. Those that refer to other parts of the suite have a function
+`(context, suite, node) -> suite` in `RESOLVED`, which adds to the suite what the key says.
 """
 
 from __future__ import annotations
@@ -17,29 +16,54 @@ from msgspec.structs import replace
 from passmuster._problems import Problem, SuiteError, did_you_mean
 from passmuster.suite import _scenarios as scenarios
 from passmuster.suite import _tests as tests
-from passmuster.suite import _top_keys as top_keys
 from passmuster.suite import _waivers as waivers
 from passmuster.suite._context import Context, FindKinds
 from passmuster.suite._discovery import display, find_root, find_suite
 from passmuster.suite._files import Shelf
-from passmuster.suite._model import Effects, Suite
+from passmuster.suite._model import Effects, Judging, Suite
 from passmuster.suite._policy import Policy
+from passmuster.suite._suite_file import SuiteFile
 from passmuster.suite.grammar._globs import escape, glob_matcher
 from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text._nodes import Mapping, Node
+from passmuster.suite.grammar._records import read_record
+from passmuster.suite.grammar._values import Vocabulary
+from passmuster.suite.text._nodes import Mapping, Node, plain
 
 try:  # `hashlib` would load OpenSSL, which costs every start more than reading most suites
     from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
 except ImportError:
     from hashlib import sha256
 
-__all__ = ["KEYS", "FindKinds", "load_suite"]
+__all__ = ["RESOLVED", "FindKinds", "load_suite"]
+
+
+def _read_plugins(context: Context, suite: Suite, node: Node) -> Suite:
+    """Modules that define checks; which kinds of check there are is known after this."""
+    reader = context.reader
+    context.plugins = [(name, item) for item in reader.one_or_more(node) if (name := reader.text(item, "plugins"))]
+    _ = context.kinds  # imported now, so that a broken plugin is found even if no test uses it
+    return suite
+
+
+def _read_behaviors(context: Context, suite: Suite, node: Node) -> Suite:
+    """Checks that scenarios can name; they are read after this."""
+    from passmuster.suite._behaviors import read_library  # late, for most suites name none
+
+    return replace(suite, behaviors=read_library(context.reader, node))
+
+
+def _read_judge_config(context: Context, suite: Suite, node: Node) -> Suite:
+    """Who is asked what code cannot decide. Its keys belong to the judges and are read there."""
+    map_ = context.reader.mapping(node, "judge_config")
+    config = {entry.key: plain(entry.value) for entry in map_ if not entry.key.startswith("x-")}
+    return replace(suite, judging=Judging(config, {entry.key: entry.line for entry in map_}, node.line))
+
 
 GATE_KEYS = (
     *("classification", "latency_budget_ms", "repeat_policy", "weights", "thresholds"),
     *("required_scenarios", "optional_scenarios", "pass_criteria", "composite", "baseline"),
 )
-"""Keys that speak of the suite as a whole, what feeds a metric before what names it."""
+"""Keys about the suite as a whole, what feeds a metric before what names it."""
 
 
 def _gate(key: str) -> Callable[[Context, Suite, Node], Suite]:
@@ -51,31 +75,26 @@ def _gate(key: str) -> Callable[[Context, Suite, Node], Suite]:
     return read
 
 
-KEYS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
-    "version": top_keys.read_version,
-    "suite": top_keys.read_suite,
-    "description": top_keys.read_description,
-    "agent": top_keys.read_agent,
-    "traces": top_keys.read_traces,
-    "plugins": top_keys.read_plugins,
-    "behaviors": top_keys.read_behaviors,
-    "judge_config": top_keys.read_judge_config,
+RESOLVED: dict[str, Callable[[Context, Suite, Node], Suite]] = {
+    "plugins": _read_plugins,
+    "behaviors": _read_behaviors,
+    "judge_config": _read_judge_config,
     "defaults": scenarios.read_defaults,
     "scenarios": scenarios.read_scenarios,
     "queries": scenarios.read_queries,
-    "effects": top_keys.read_effects,
-    "layers": top_keys.read_layers,
     "tests": tests.read_tests,
     **{key: _gate(key) for key in GATE_KEYS},
     "waivers": waivers.read_waivers,
-    "failed_when": top_keys.read_failed_when,
-    "redact": top_keys.read_redact,
-    "output": top_keys.read_output,
 }
+"""Keys that refer to other parts of the suite, in the order in which they need each other."""
 
 
 def load_suite(
-    path: Path, find_kinds: FindKinds, root: str | Path | None = None, documents: MappingOf[str, bytes] | None = None
+    path: Path,
+    find_kinds: FindKinds,
+    vocabulary: Vocabulary,
+    root: str | Path | None = None,
+    documents: MappingOf[str, bytes] | None = None,
 ) -> Suite:
     """The suite in a file, or in a folder that holds one.
 
@@ -89,7 +108,7 @@ def load_suite(
     path = path.resolve()
     shelf = Shelf(documents)
     node, content = shelf.read(path, file)
-    context = Context(file, path.parent, top, find_kinds, shelf)
+    context = Context(file, path.parent, top, find_kinds, vocabulary, shelf)
     suite = _read(context, node, path, sha256(content).hexdigest(), shelf.documents)
     if context.reader.problems:
         problems = _told_once(context.reader.problems)
@@ -99,12 +118,24 @@ def load_suite(
 
 def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict[str, bytes]) -> Suite:
     reader = context.reader
-    top = reader.mapping(node, "suite", tuple(KEYS))
+    written = read_record(SuiteFile, reader, node, "", label="suite") or SuiteFile()
     suite = Suite(
-        name=path.parent.name, path=path, file=reader.file, root=context.root, sha256=sha256, documents=documents
+        name=written.suite or path.parent.name,
+        path=path,
+        file=reader.file,
+        root=context.root,
+        sha256=sha256,
+        documents=documents,
+        agent=written.agent,
+        traces=written.traces,
+        effects=written.effects,
+        tightened=frozenset(layer for layer in ("path", "cost") if getattr(written.layers, layer) == "block"),
+        failed_when=written.failed_when,
+        redact=written.redact,
+        output=replace(written.output, formats=tuple(dict.fromkeys(written.output.formats))),
     )
-    for key, read in KEYS.items():
-        value = top.get(key)
+    for key, read in RESOLVED.items():
+        value = getattr(written, key)
         if value is not None:
             suite = read(context, suite, value)
     if suite.classification is None:

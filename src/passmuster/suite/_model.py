@@ -1,10 +1,9 @@
-"""What is asked of an agent: the typed `Suite` that the rest of the house works from."""
-
-from __future__ import annotations
+"""The typed `Suite`: what is asked of an agent, as all other packages see it."""
 
 import datetime
 import pathlib
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -23,17 +22,21 @@ from passmuster.suite._layers import Correctness, Cost, Path
 from passmuster.suite._matchers import Matcher
 from passmuster.suite._policy import Policy
 from passmuster.suite.grammar._reader import Reader
+from passmuster.suite.grammar._records import Key, Mistake, Record
+from passmuster.suite.grammar._values import REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot
 from passmuster.suite.text._nodes import Mapping, Node
 
 if TYPE_CHECKING:
     from passmuster.suite._behaviors import Behavior
 
 __all__ = [
+    "Agent",
     "CheckContext",
     "CheckKind",
     "Effects",
     "FailedWhen",
     "Judging",
+    "LayerLevels",
     "Output",
     "Redact",
     "Scenario",
@@ -54,8 +57,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     correctness: Correctness | None = None
     path: Path | None = None
     cost: Cost | None = None
-    expected_behaviors: tuple[Behavior, ...] = ()
-    must_not: tuple[Behavior, ...] = ()
+    expected_behaviors: tuple["Behavior", ...] = ()
+    must_not: tuple["Behavior", ...] = ()
     label: str | None = None
     """What a classifier should say; `correctness.label` is the same thing."""
     weight: float = 1.0
@@ -95,12 +98,41 @@ class Judging(Struct, frozen=True):
     line: int
 
 
-class Effects(Struct, frozen=True):
+class Agent(Record, frozen=True, kw_only=True):
+    """The agent that a suite is about."""
+
+    name: Annotated[str | None, TEXT, Key("The agent's name.", example="support")] = None
+    version: Annotated[str | None, TEXT, Key("Its version, for progressive thresholds.", example="2.1.0")] = None
+    description: Annotated[str | None, TEXT, Key("For people; ignored.")] = None
+
+
+_TOOLS = OneOrMore(TOOL_PATTERN, empty=True)
+
+
+class Effects(Record, frozen=True, kw_only=True):
     """What tools do to the world, by pattern."""
 
-    read: tuple[str, ...] = ()
-    write: tuple[str, ...] = ()
-    irreversible: tuple[str, ...] = ()
+    read: Annotated[tuple[str, ...], _TOOLS, Key("Tools that only look.", example=["get_*"])] = ()
+    write: Annotated[tuple[str, ...], _TOOLS, Key("Tools that change something.", example=["update_*"])] = ()
+    irreversible: Annotated[tuple[str, ...], _TOOLS, Key("Tools whose effect cannot be undone.", example=["pay"])] = ()
+    policy: Annotated[
+        tuple[object, ...],
+        OneOrMore(Slot("policy", "a policy file"), empty=True),
+        Key("Policy files whose MCP annotations say the same."),
+    ] = ()
+
+
+class LayerLevels(Record, frozen=True, kw_only=True):
+    """What a failure in each layer of a scenario does."""
+
+    correctness: Annotated[str, Choice("block", "warn"), Key("Always blocks.")] = "block"
+    path: Annotated[str, Choice("block", "warn"), Key("What a failed path check does.")] = "warn"
+    cost: Annotated[str, Choice("block", "warn"), Key("What a failed cost check does.")] = "warn"
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        """Correctness cannot be loosened."""
+        if self.correctness == "warn":
+            yield map_.entries["correctness"], "a failure of correctness always fails"
 
 
 class Test(Struct, frozen=True, kw_only=True):
@@ -130,25 +162,44 @@ class Waiver(Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
-class FailedWhen(Struct, frozen=True):
+class FailedWhen(Record, frozen=True, kw_only=True):
     """What a failed call looks like where the format has no error flag."""
 
-    tool: str
-    result: Matcher
+    tool: Annotated[str, TOOL_PATTERN, Key("The tools it is about.", example="pay_*")] = "*"
+    result: Annotated[Matcher, Slot("matcher", "a matcher"), Key("What the result of a failed call fits.")]
 
 
-class Redact(Struct, frozen=True):
+def _read_argument(reader: Reader, node: Node, at: str) -> str:
+    text = reader.text(node, at)
+    tool, dot, path = text.partition(".")
+    if text and not (tool and dot and path):
+        reader.problem(node, f"{at}: expected TOOL.path, such as 'pay.card', found '{text}'")
+    return text
+
+
+ARGUMENT = Custom("`TOOL.path`", _read_argument, {"type": "string", "pattern": r"^[^.]+\..+"})
+
+
+class Redact(Record, frozen=True, kw_only=True):
     """What has to be hidden besides the usual secrets."""
 
-    patterns: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
+    patterns: Annotated[
+        tuple[str, ...], OneOrMore(REGEX, empty=True), Key("What matches is hidden.", example=["cust_[0-9]+"])
+    ] = ()
+    arguments: Annotated[
+        tuple[str, ...], OneOrMore(ARGUMENT, empty=True), Key("Arguments that are hidden.", example=["pay.card"])
+    ] = ()
 
 
-class Output(Struct, frozen=True):
+class Output(Record, frozen=True, kw_only=True):
     """The reports written when the command line names none."""
 
-    formats: tuple[str, ...] = ()
-    folder: str = "passmuster-report"
+    formats: Annotated[
+        tuple[str, ...],
+        OneOrMore(Slot("report_format", "a report format"), empty=True),
+        Key("Which reports.", example=["json", "junit"], name="format"),
+    ] = ()
+    folder: Annotated[str, TEXT, Key("The folder they go to, beside the suite.", name="dir")] = "passmuster-report"
 
 
 class Suite(Struct, frozen=True, kw_only=True):
@@ -162,15 +213,14 @@ class Suite(Struct, frozen=True, kw_only=True):
     sha256: str
     documents: dict[str, bytes] = {}
     """The suite and its policies as they were read, by path: what another process has to judge by too."""
-    agent_name: str | None = None
-    agent_version: str | None = None
+    agent: Agent = Agent()
     traces: tuple[str, ...] = ()
     tests: tuple[Test, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
     effects: Effects = Effects()
     tightened: frozenset[str] = frozenset()
     """The layers whose failures block: `path`, `cost`."""
-    behaviors: dict[str, Behavior] = {}
+    behaviors: dict[str, "Behavior"] = {}
     judging: Judging | None = None
     classification: Classification | None = None
     latency_budget_ms: float | None = None

@@ -97,7 +97,7 @@ def read_record(
     for field in declared.values():
         entry = map_.entries.get(field.name)
         if entry is not None:
-            values[field.attribute] = field.value.read(reader, entry.value, f"{at}.{field.name}")
+            values[field.attribute] = field.value.read(reader, entry.value, f"{at}.{field.name}" if at else field.name)
             if field.key.needs is not None and field.key.needs not in map_:
                 reader.problem(entry, f"{at}: '{field.name}' means nothing without '{field.key.needs}'")
         elif field.required:

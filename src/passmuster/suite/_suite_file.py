@@ -1,0 +1,128 @@
+"""The top level of a suite file: every key, its value type and what it means.
+
+Keys that refer to other parts of the suite (tests to scenarios, thresholds to metrics) are kept as nodes here and are
+resolved by the loader, when what they refer to is known.
+"""
+
+from typing import Annotated
+
+from passmuster.suite._model import Agent, Effects, FailedWhen, LayerLevels, Output, Redact
+from passmuster.suite.grammar._reader import Reader
+from passmuster.suite.grammar._records import Key, Record, RecordOf
+from passmuster.suite.grammar._values import (
+    PROSE,
+    TEXT,
+    Custom,
+    Definitions,
+    JsonSchema,
+    ListOf,
+    OneOrMore,
+    Slot,
+    Unread,
+)
+from passmuster.suite.text._nodes import Node, Scalar
+
+__all__ = ["SuiteFile"]
+
+_VERSIONS = ("1", "1.0")
+
+
+def _read_version(reader: Reader, node: Node, at: str) -> str:
+    text = reader.text(node, at)
+    if text and text not in _VERSIONS:
+        reader.problem(node, f"{at}: this program reads version 1, found '{text}'")
+    return text
+
+
+def _read_agent(reader: Reader, node: Node, at: str) -> Agent:
+    return Agent(name=TEXT.read(reader, node, at)) if isinstance(node, Scalar) else _AGENT.read(reader, node, at)
+
+
+def _agent_schema(definitions: Definitions) -> JsonSchema:
+    return {"anyOf": [TEXT.schema(definitions), _AGENT.schema(definitions)]}
+
+
+_AGENT = RecordOf(Agent)
+VERSION = Custom("`1`", _read_version, {"enum": [*_VERSIONS, 1]})
+AGENT = Custom("a name, or a map", _read_agent, _agent_schema)
+
+
+class SuiteFile(Record, frozen=True, kw_only=True):
+    """A passmuster suite: what is asked of an AI agent before it may ship."""
+
+    version: Annotated[str | None, VERSION, Key("The version of the suite language.", example="1")] = None
+    suite: Annotated[str | None, TEXT, Key("The suite's name; by default that of its folder.")] = None
+    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    agent: Annotated[Agent, AGENT, Key("Which agent this is about.", example={"name": "support", "version": "2.1"})] = (
+        Agent()
+    )
+    traces: Annotated[
+        tuple[str, ...], OneOrMore(TEXT, empty=True), Key("Paths and globs of the traces, relative to the suite.")
+    ] = ()
+    plugins: Annotated[Node | None, Unread(OneOrMore(TEXT)), Key("Python modules that define checks of your own.")] = (
+        None
+    )
+    tests: Annotated[
+        Node | None, Unread(Slot("tests", "a list of tests")), Key("Checks that every trace has to pass.")
+    ] = None
+    defaults: Annotated[
+        Node | None, Unread(Slot("defaults", "a map")), Key("What every scenario states unless it says otherwise.")
+    ] = None
+    scenarios: Annotated[
+        Node | None, Unread(Slot("scenarios", "a list of scenarios")), Key("Tasks, each with its own expectations.")
+    ] = None
+    queries: Annotated[
+        Node | None, Unread(Slot("scenarios", "a list of scenarios")), Key("The same as `scenarios`.")
+    ] = None
+    behaviors: Annotated[
+        Node | None, Unread(Slot("behaviors", "a map of names to checks")), Key("Checks that scenarios can name.")
+    ] = None
+    effects: Annotated[Effects, RecordOf(Effects), Key("What tools do to the world.")] = Effects()
+    layers: Annotated[LayerLevels, RecordOf(LayerLevels), Key("Which layers of a scenario block.")] = LayerLevels()
+    judge_config: Annotated[
+        Node | None, Unread(Slot("judge_config", "a map")), Key("Which model judges what code cannot decide.")
+    ] = None
+    classification: Annotated[
+        Node | None, Unread(Slot("classification", "a map")), Key("Where an answer has its label.")
+    ] = None
+    latency_budget_ms: Annotated[
+        Node | None,
+        Unread(Slot("latency_budget_ms", "a number above 0")),
+        Key("The latency that `normalized_latency` is a share of."),
+    ] = None
+    repeat_policy: Annotated[
+        Node | None,
+        Unread(Slot("repeat_policy", "all | any | majority, or a rate")),
+        Key("How many runs of a scenario have to pass."),
+    ] = None
+    weights: Annotated[Node | None, Unread(Slot("weights", "a map")), Key("How much scenarios and metrics count.")] = (
+        None
+    )
+    thresholds: Annotated[
+        Node | None,
+        Unread(Slot("thresholds", "a map")),
+        Key("Bounds on metrics that block or warn.", example={"blocking": {"pass_rate": ">= 90%"}}),
+    ] = None
+    required_scenarios: Annotated[
+        Node | None, Unread(Slot("scenario_ids", "a list of ids")), Key("Scenarios that have to pass.")
+    ] = None
+    optional_scenarios: Annotated[
+        Node | None, Unread(Slot("scenario_ids", "a list of ids")), Key("Scenarios that count but never block.")
+    ] = None
+    pass_criteria: Annotated[
+        Node | None, Unread(Slot("pass_criteria", "a map")), Key("Pass rates to reach, overall and by category.")
+    ] = None
+    composite: Annotated[
+        Node | None, Unread(Slot("composite", "formulas")), Key("Formulas over metrics; `pass` decides.")
+    ] = None
+    baseline: Annotated[Node | None, Unread(Slot("baseline", "a map")), Key("An earlier run to compare with.")] = None
+    waivers: Annotated[
+        Node | None, Unread(Slot("waivers", "a list of waivers")), Key("Violations that only warn until a day.")
+    ] = None
+    failed_when: Annotated[
+        tuple[FailedWhen, ...],
+        ListOf(RecordOf(FailedWhen)),
+        Key("What a failed call looks like where traces have no error flag."),
+    ] = ()
+    redact: Annotated[Redact, RecordOf(Redact), Key("What reports hide besides the usual secrets.")] = Redact()
+    output: Annotated[Output, RecordOf(Output), Key("Reports that are written by default.")] = Output()
