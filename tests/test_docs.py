@@ -36,6 +36,7 @@ from passmuster.cli.history import command as history_command
 from passmuster.cli.judge import command as judge_command
 from passmuster.cli.run import command as run_command
 from passmuster.reports import formats as report_formats
+from passmuster.suite import Test, fields_of
 from passmuster.suite import (
     _arguments as arguments,
 )
@@ -51,11 +52,9 @@ from passmuster.suite import (
 from passmuster.suite import (
     _scenarios as scenarios,
 )
-from passmuster.suite import _tests as tests_key
 from passmuster.suite import (
     _waivers as waivers,
 )
-from passmuster.suite import fields_of
 from passmuster.suite._gate_model import BaselineSpec
 from passmuster.suite._metric_names import METRICS
 from passmuster.suite._schemas import FORMATS
@@ -277,7 +276,7 @@ def words(page: str, heading: str, column: int = 0) -> list[str]:
 
 LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/suite.md", "## Top-level keys", 0, set(fields_of(SuiteFile))),
-    ("docs/suite.md", "## Tests", 0, set(tests_key.KEYS)),
+    ("docs/suite.md", "## Tests", 0, set(fields_of(Test))),
     ("docs/suite.md", "## Scenarios", 0, set(scenarios.KEYS)),
     ("docs/suite.md", "### Metrics", 0, set(METRICS)),
     ("docs/suite.md", "### Baseline", 0, set(BaselineSpec.__struct_fields__) - {"line"}),

@@ -23,7 +23,7 @@ from passmuster.suite._matchers import Matcher
 from passmuster.suite._policy import Policy
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import Key, Mistake, Record
-from passmuster.suite.grammar._values import REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot
+from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot
 from passmuster.suite.text._nodes import Mapping, Node
 
 if TYPE_CHECKING:
@@ -135,17 +135,29 @@ class LayerLevels(Record, frozen=True, kw_only=True):
             yield map_.entries["correctness"], "a failure of correctness always fails"
 
 
-class Test(Struct, frozen=True, kw_only=True):
+class Test(Record, frozen=True, kw_only=True):
     """One check on every trace, or on those its `scenarios` and `tags` name."""
 
     __test__ = False  # not a test class to pytest
 
-    id: str
-    metric: str
-    severity: Literal["block", "warn", "log"] = "block"
-    scenarios: tuple[str, ...] | None = None
-    """Ids of the scenarios it is limited to."""
-    tags: tuple[str, ...] | None = None
+    id: Annotated[str, TEXT, Key("The test's name in reports.", example="no_admin_tools")]
+    metric: Annotated[str, TEXT, Key("The kind of check.", example="tool_blocklist")]
+    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    tags: Annotated[
+        tuple[str, ...] | None,
+        OneOrMore(TEXT, why_not_empty="an empty list selects nothing"),
+        Key("Only traces that, or whose scenario, have one of these tags."),
+    ] = None
+    scenarios: Annotated[
+        tuple[str, ...] | None,
+        Slot("scenario_patterns", "an id or pattern, or a list of these"),
+        Key("Only traces of these scenarios.", example=["PAY-*"]),
+    ] = None
+    severity: Annotated[
+        Literal["block", "warn", "log"],
+        Choice("block", "warn", "log"),
+        Key("What a violation does.", example="warn"),
+    ] = "block"
     spec: object = None
     """What the check itself is asked, in the check's own terms."""
     line: int = 0

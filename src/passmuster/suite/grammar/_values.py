@@ -41,6 +41,8 @@ __all__ = [
     "Whole",
 ]
 
+_EMPTY = "the list is empty, so nothing would be checked"
+
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 JsonSchema = dict[str, Any]
@@ -195,7 +197,7 @@ class ListOf(Value[tuple[T, ...]]):
     def read(self, reader: Reader, node: Node, at: str) -> tuple[T, ...]:
         found = reader.each(node, at, lambda item, place: self._item.read(reader, item, place))
         if isinstance(node, Sequence) and len(node.items) < self._least:
-            reader.problem(node, f"{at}: the list is empty, so nothing would be checked")
+            reader.problem(node, f"{at}: {_EMPTY}")
         return tuple(value for value in found if value is not None)
 
     def schema(self, definitions: Definitions) -> JsonSchema:
@@ -204,16 +206,16 @@ class ListOf(Value[tuple[T, ...]]):
 
 
 class OneOrMore(Value[tuple[T, ...]]):
-    """One item, or a list of them. An empty list is refused unless `empty` is allowed."""
+    """One item, or a list of them. An empty list is refused, with `why_not_empty`, unless `empty` is allowed."""
 
-    def __init__(self, item: Value[T], *, empty: bool = False) -> None:
-        self._item, self._empty = item, empty
+    def __init__(self, item: Value[T], *, empty: bool = False, why_not_empty: str = _EMPTY) -> None:
+        self._item, self._empty, self._why_not_empty = item, empty, why_not_empty
         self.words = f"{item.words}, or a list of these"
 
     def read(self, reader: Reader, node: Node, at: str) -> tuple[T, ...]:
         items = reader.one_or_more(node)
         if not items and not self._empty:
-            reader.problem(node, f"{at}: the list is empty, so nothing would be checked")
+            reader.problem(node, f"{at}: {self._why_not_empty}")
         found = [self._item.read(reader, item, at) for item in items]
         return tuple(value for value in found if value is not None)
 
