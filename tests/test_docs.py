@@ -36,6 +36,7 @@ from passmuster.cli.history import command as history_command
 from passmuster.cli.judge import command as judge_command
 from passmuster.cli.run import command as run_command
 from passmuster.reports import formats as report_formats
+from passmuster.scoring import declared_metrics
 from passmuster.suite import Test, fields_of
 from passmuster.suite import (
     _arguments as arguments,
@@ -56,7 +57,6 @@ from passmuster.suite import (
     _waivers as waivers,
 )
 from passmuster.suite._gate_model import BaselineSpec
-from passmuster.suite._metric_names import METRICS
 from passmuster.suite._schemas import FORMATS
 from passmuster.suite._suite_file import SuiteFile
 from passmuster.traces import _reading as reading
@@ -278,7 +278,7 @@ LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/suite.md", "## Top-level keys", 0, set(fields_of(SuiteFile))),
     ("docs/suite.md", "## Tests", 0, set(fields_of(Test))),
     ("docs/suite.md", "## Scenarios", 0, set(scenarios.KEYS)),
-    ("docs/suite.md", "### Metrics", 0, set(METRICS)),
+    ("docs/suite.md", "### Metrics", 0, set(declared_metrics())),
     ("docs/suite.md", "### Baseline", 0, set(BaselineSpec.__struct_fields__) - {"line"}),
     ("docs/checks.md", "## args_valid", 0, set(args_valid.keys)),
     ("docs/checks.md", "### What an argument may say", 0, set(arguments._KEYS)),

@@ -37,6 +37,7 @@ from passmuster.reports._redact_report import redact_report
 from passmuster.scoring._baseline import BASELINE_SCHEMA as SCHEMA
 from passmuster.scoring._baseline import Baseline, Share
 from passmuster.scoring._baseline_pairs import pairs_of
+from passmuster.scoring._metrics import metric_named
 from passmuster.scoring._report import Report
 from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import merge
@@ -428,7 +429,7 @@ def test_pairs_are_the_metric_itself_where_both_runs_have_the_same_scenarios(tmp
         "total_cost_usd",
         "total_tokens",
     ):
-        pairs = pairs_of(name, found.scenarios, found.scenarios, dict.fromkeys("ABC", 1.0))
+        pairs = pairs_of(metric_named(name), found.scenarios, found.scenarios, dict.fromkeys("ABC", 1.0))
         assert pairs is not None
         assert pairs.before == pytest.approx(found.metrics[name].value)
         assert pairs.p_value == 1.0

@@ -68,6 +68,7 @@ class CustomMetric(CheckSpec, frozen=True):
     file: str
     line: int
     asks_figures = True
+    gives_score = True
 
     def compile(self, tools: ToolIndex) -> Check:
         """The check that runs the metric."""

@@ -26,6 +26,8 @@ class CheckSpec(Struct, frozen=True):
 
     asks_figures: ClassVar[bool] = False
     """Whether it looks at what the calls of models used up."""
+    gives_score: ClassVar[bool] = False
+    """Whether it may give a score, which is a metric under the test's id."""
 
     @abstractmethod
     def compile(self, tools: ToolIndex) -> Check:

@@ -13,7 +13,7 @@ from passmuster._documents import BOM, DocumentKind, read_document, schema_of
 from passmuster._problems import Problem, UsageError
 from passmuster.engine._judging import weigh_judges
 from passmuster.engine._run import Progress, conclude_run, count_sources, golden_in
-from passmuster.scoring import BASELINE_SCHEMA, Baseline, Report, Settings, baseline_of, tried
+from passmuster.scoring import BASELINE_SCHEMA, Baseline, Report, Settings, baseline_of, scenario_runs
 from passmuster.suite import Suite, display
 from passmuster.traces import Source, find_sources
 
@@ -111,5 +111,5 @@ def record(
         suite, sources, settings, golden, workers=workers, plugins=plugins, progress=progress, asked=asked
     )
     report = conclude_run(suite, tally, settings, started)
-    chosen = tried(suite, suite.scenarios, tally)
+    chosen = scenario_runs(suite, suite.scenarios, tally)
     return baseline_of(suite, chosen, report, golden, day=day), report

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from passmuster.scoring._baseline import Baseline as Baseline
     from passmuster.scoring._baseline import RecordedScenario as RecordedScenario
     from passmuster.scoring._baseline import baseline_of as baseline_of
+    from passmuster.scoring._bound_text import units_of as units_of
     from passmuster.scoring._comparison import CaseChange as CaseChange
     from passmuster.scoring._comparison import Comparison as Comparison
     from passmuster.scoring._comparison import CountChange as CountChange
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from passmuster.scoring._comparison import MetricChange as MetricChange
     from passmuster.scoring._comparison import ViolationChange as ViolationChange
     from passmuster.scoring._comparison import compare as compare
+    from passmuster.scoring._gate_vocabulary import gate_vocabulary as gate_vocabulary
     from passmuster.scoring._intervals import wilson as wilson
     from passmuster.scoring._metric_words import between as between
     from passmuster.scoring._metric_words import change as change
     from passmuster.scoring._metric_words import number as number
     from passmuster.scoring._metric_words import written as written
+    from passmuster.scoring._metrics import declared_metrics as declared_metrics
     from passmuster.scoring._report import REPORT_SCHEMA as REPORT_SCHEMA
     from passmuster.scoring._report import Attempt as Attempt
     from passmuster.scoring._report import Behaviors as Behaviors
@@ -35,12 +38,12 @@ if TYPE_CHECKING:
     from passmuster.scoring._report import TestReport as TestReport
     from passmuster.scoring._report_documents import Figure as Figure
     from passmuster.scoring._report_documents import Side as Side
+    from passmuster.scoring._scenario_runs import scenario_runs as scenario_runs
     from passmuster.scoring._scenario_tally import Figures as Figures
     from passmuster.scoring._scenario_tally import ScenarioTally as ScenarioTally
     from passmuster.scoring._settings import JudgeMode as JudgeMode
     from passmuster.scoring._settings import Settings as Settings
     from passmuster.scoring._severity import Leniency as Leniency
-    from passmuster.scoring._suite_metrics import tried as tried
     from passmuster.scoring._tally import Evaluation as Evaluation
     from passmuster.scoring._tally import PartRead as PartRead
     from passmuster.scoring._tally import Tally as Tally
@@ -68,6 +71,8 @@ else:
                 "ViolationChange",
                 "compare",
             ),
+            "_bound_text": ("units_of",),
+            "_gate_vocabulary": ("gate_vocabulary",),
             "_intervals": ("wilson",),
             "_metric_words": ("between", "change", "number", "written"),
             "_report": (
@@ -83,10 +88,11 @@ else:
                 "TestReport",
             ),
             "_report_documents": ("Figure", "Side"),
+            "_metrics": ("declared_metrics",),
+            "_scenario_runs": ("scenario_runs",),
             "_scenario_tally": ("Figures", "ScenarioTally"),
             "_settings": ("JudgeMode", "Settings"),
             "_severity": ("Leniency",),
-            "_suite_metrics": ("tried",),
             "_tally": ("Evaluation", "PartRead", "Tally", "TestResult", "TestTally", "merge"),
             "_targets": ("Kept", "Target", "Tightened", "targets", "tightened"),
             "_verdict": ("conclude",),

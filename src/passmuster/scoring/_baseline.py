@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from passmuster._version import __version__
 from passmuster.checks import Golden, Status
 from passmuster.scoring._report import Report, ScenarioReport, TestReport
-from passmuster.scoring._suite_metrics import Tried
+from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.suite import Suite
 
 __all__ = [
@@ -111,7 +111,7 @@ class Baseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def baseline_of(
     suite: Suite,
-    chosen: Iterable[Tried],
+    chosen: Iterable[ScenarioRuns],
     report: Report,
     golden: Mapping[str, Golden],
     *,
@@ -142,7 +142,10 @@ def recorded_tests(tests: Iterable[TestReport]) -> dict[str, RecordedTest]:
 
 
 def recorded_scenarios(
-    suite: Suite, chosen: Iterable[Tried], reports: Iterable[ScenarioReport], golden: Mapping[str, Golden] | None = None
+    suite: Suite,
+    chosen: Iterable[ScenarioRuns],
+    reports: Iterable[ScenarioReport],
+    golden: Mapping[str, Golden] | None = None,
 ) -> dict[str, RecordedScenario]:
     """The scenarios by id, in the order of the suite."""
     required = {listed.id for listed in suite.required}
@@ -152,7 +155,7 @@ def recorded_scenarios(
     }
 
 
-def _recorded(tried: Tried, report: ScenarioReport, required: bool, golden: Golden | None) -> RecordedScenario:
+def _recorded(tried: ScenarioRuns, report: ScenarioReport, required: bool, golden: Golden | None) -> RecordedScenario:
     tally = tried.tally
     return RecordedScenario(
         status=report.status,
@@ -177,7 +180,7 @@ def _share(runs: tuple[int, int, int]) -> Share:
     return Share(passed, counted, broken)
 
 
-def _behaviors(tried: Tried) -> float | None:
+def _behaviors(tried: ScenarioRuns) -> float | None:
     """The score by behaviors; a scenario that never ran showed none."""
     tally = tried.tally
     if not tried.scenario.expected_behaviors:

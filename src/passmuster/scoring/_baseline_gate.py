@@ -12,44 +12,45 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from passmuster.scoring._baseline import Baseline, RecordedScenario, recorded_scenarios
-from passmuster.scoring._baseline_pairs import PAIRED, Pairs, pairs_of
+from passmuster.scoring._baseline_pairs import Pairs, pairs_of
 from passmuster.scoring._gate import words_of
+from passmuster.scoring._metric import NOT_MEASURED, Measured, SuiteMetric
 from passmuster.scoring._metric_words import written
+from passmuster.scoring._metrics import metric_named
 from passmuster.scoring._report import GateLine, ScenarioReport, TestReport
-from passmuster.scoring._suite_metrics import Measured, Tried
+from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._tolerance import OPTIONAL
-from passmuster.suite import METRICS, BaselineSpec, Suite
+from passmuster.suite import BaselineSpec, Suite
 
 __all__ = ["baseline_lines"]
 
 _EPSILON = 1e-9
 _NAMED = 10
 """Scenarios named in one line."""
-_NOTHING = Measured(value=None, n=0, why="no trace gave a score")
 
 
 class _Compared(Struct, frozen=True):
     """One metric before and after, with the scenarios it was paired over where that can be."""
 
-    name: str
+    metric: SuiteMetric
     before: float
     after: float
     pairs: Pairs | None
 
     @property
-    def is_relative(self) -> bool:
-        return self.name in METRICS and not METRICS[self.name].rate
+    def name(self) -> str:
+        return self.metric.name
 
     @property
     def falls(self) -> bool:
         """Whether falling is the bad direction."""
-        return self.name not in METRICS or METRICS[self.name].better == "up"
+        return self.metric.better == "up"
 
     @property
     def drop(self) -> float:
         """How much worse it is: in points, or relative to what it was; below 0 where it is better."""
         worse = self.before - self.after if self.falls else self.after - self.before
-        if not self.is_relative or not worse:
+        if self.metric.rate or not worse:
             return worse
         return worse / self.before if self.before else float("inf") if worse > 0 else float("-inf")
 
@@ -57,7 +58,7 @@ class _Compared(Struct, frozen=True):
 def baseline_lines(
     suite: Suite,
     baseline: Baseline,
-    chosen: Sequence[Tried],
+    chosen: Sequence[ScenarioRuns],
     scenarios: Sequence[ScenarioReport],
     tests: Sequence[TestReport],
     measured: Mapping[str, Measured],
@@ -101,7 +102,7 @@ def _line(
 def _metric_lines(
     suite: Suite,
     baseline: Baseline,
-    chosen: Sequence[Tried],
+    chosen: Sequence[ScenarioRuns],
     now: Mapping[str, RecordedScenario],
     measured: Mapping[str, Measured],
 ) -> Iterator[GateLine]:
@@ -109,7 +110,7 @@ def _metric_lines(
     weights = {one.scenario.id: one.weight for one in chosen}
     found: dict[str, _Compared | GateLine] = {}
     for name in spec.metrics:
-        recorded, present = baseline.metrics.get(name), measured.get(name, _NOTHING)
+        recorded, present = baseline.metrics.get(name), measured.get(name, NOT_MEASURED)
         if recorded is None:
             message = f"the baseline has no value of {name} to compare with; save it again"
             found[name] = _line(suite, name, "warning", "fail", message, actual=present.value)
@@ -117,9 +118,10 @@ def _metric_lines(
             message = f"{name} was {written(name, recorded.value)} in the baseline and has no value now: {present.why}"
             found[name] = _line(suite, name, "blocking", "fail", message, expected=written(name, recorded.value))
         else:
-            pairs = pairs_of(name, baseline.scenarios, now, weights)
+            metric = metric_named(name)
+            pairs = pairs_of(metric, baseline.scenarios, now, weights)
             values = (pairs.before, pairs.after) if pairs else (recorded.value, present.value)
-            found[name] = _Compared(name, *values, pairs)
+            found[name] = _Compared(metric, *values, pairs)
     tested = [one for one in found.values() if isinstance(one, _Compared) and one.pairs]
     names = [one.name for one in tested]
     adjusted = dict(zip(names, _holm([one.pairs.p_value for one in tested if one.pairs]), strict=True))
@@ -146,8 +148,8 @@ def _metric_line(
     level = round(1 - spec.confidence, 12)
     surely = p_value is not None and p_value < level
     blocks = dropped and beyond and surely
-    why = _why(spec, one.name, beyond, p_value, level) if dropped else ""
-    left_out = f"; left out, for an outside part failed: {_names(broken)}" if broken and one.name in PAIRED else ""
+    why = _why(spec, one.metric, beyond, p_value, level) if dropped else ""
+    left_out = f"; left out, for an outside part failed: {_names(broken)}" if broken and one.metric.pairing else ""
     return _line(
         suite,
         one.name,
@@ -173,16 +175,16 @@ def _change(one: _Compared) -> str:
     if one.drop <= _EPSILON:
         return f"{text}{over}, no worse than the baseline"
     way = "lower" if one.falls else "higher"
-    if not one.is_relative:
+    if one.metric.rate:
         return f"{text}{over}, {round(one.drop * 100, 2):g} points {way}"
     return f"{text}{over}, {f'{one.drop * 100:.3g}% {way}' if one.before else 'up from nothing'}"
 
 
-def _why(spec: BaselineSpec, name: str, beyond: bool, p_value: float | None, level: float) -> str:
+def _why(spec: BaselineSpec, metric: SuiteMetric, beyond: bool, p_value: float | None, level: float) -> str:
     """Why a drop blocks, or does not."""
     allowed = f"max_drop {spec.max_drop * 100:g}%"
     if p_value is None:
-        no_test = "no scenario of both runs tells it" if name in PAIRED else "no test is defined for it"
+        no_test = "no scenario of both runs tells it" if metric.pairing else "no test is defined for it"
         return f": {'beyond' if beyond else 'within'} {allowed}; {no_test}, so this only warns"
     p = f"p = {p_value:.2g}"
     if p_value < level:

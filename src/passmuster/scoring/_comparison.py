@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
+from passmuster.scoring._metrics import metric_named
 from passmuster.scoring._report_documents import (
     Document,
     Figure,
@@ -25,7 +26,6 @@ from passmuster.scoring._report_documents import (
     text_of,
     whole_of,
 )
-from passmuster.suite import metric_named
 
 __all__ = [
     "CaseChange",

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from passmuster._problems import did_you_mean
 from passmuster.scoring._report import GateLine, Kind, ScenarioReport, TestReport
+from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._settings import Settings
-from passmuster.scoring._suite_metrics import Tried
 from passmuster.scoring._tally import Tally
 from passmuster.scoring._tolerance import OPTIONAL, Tolerance, tolerated_by
 from passmuster.suite import Suite
@@ -26,7 +26,7 @@ _HINTS = 10
 def gate_lines(
     suite: Suite,
     tests: list[TestReport],
-    scenarios: list[tuple[Tried, ScenarioReport]],
+    scenarios: list[tuple[ScenarioRuns, ScenarioReport]],
     about_suite: Sequence[GateLine],
     known: Sequence[Tolerance],
     tally: Tally,
@@ -115,7 +115,7 @@ def _test_message(test: TestReport) -> str:
 
 
 def _scenario_lines(
-    suite: Suite, tried: Tried, report: ScenarioReport, known: Sequence[Tolerance]
+    suite: Suite, tried: ScenarioRuns, report: ScenarioReport, known: Sequence[Tolerance]
 ) -> Iterator[GateLine]:
     status: Literal["pass", "fail", "error"] = "pass"
     level: Literal["blocking", "warning"] = "blocking"
@@ -169,7 +169,7 @@ class _Remark(Struct, frozen=True):
     tolerated_by: str | None = None
 
 
-def _remarks(tried: Tried, report: ScenarioReport, excused: bool) -> Iterator[_Remark]:
+def _remarks(tried: ScenarioRuns, report: ScenarioReport, excused: bool) -> Iterator[_Remark]:
     """All of them; `excused` where the scenario's own line is a failure which something tolerates."""
     tally, runs = tried.tally, _many(report.runs, "run")
     if tally.warned and excused:  # a failure that is tolerated does not excuse what warns besides
@@ -227,7 +227,7 @@ def words_of(report: ScenarioReport) -> str:
             return f"{passed} of {_many(report.runs, 'run')} passed" if some else _many(report.runs, "run")
 
 
-def _judge_lines(suite: Suite, scenarios: Sequence[Tried]) -> Iterator[GateLine]:
+def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[GateLine]:
     """What judges did not say, told once. The scenarios' own lines decide, so that `--strict` changes nothing here."""
     reasons: dict[str, int] = {}
     spared = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from passmuster.suite import metric_named
+from passmuster.scoring._metrics import metric_named
 
 __all__ = ["between", "change", "number", "written"]
 
@@ -21,7 +21,7 @@ def written(name: str, value: float) -> str:
 def number(name: str, value: float) -> str:
     """The value without its unit, where that is said nearby."""
     metric = metric_named(name)
-    return f"{round(value * 100, 2):g}%" if metric.rate else _digits(value * metric.tokens)
+    return f"{round(value * 100, 2):g}%" if metric.rate else _digits(value * metric.per_tokens)
 
 
 def between(name: str, ends: tuple[float, float] | None) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from passmuster.checks import Status
 from passmuster.scoring._report import Attempt, Behaviors, Flip, ScenarioReport
+from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._scenario_tally import Run, ScenarioTally
-from passmuster.scoring._suite_metrics import Tried
 from passmuster.suite import RepeatPolicy, Suite
 from passmuster.traces import Spot
 
@@ -17,7 +17,7 @@ _KS = (1, 2, 3, 5, 10)
 _PASSED = ("pass", "warn")
 
 
-def scenario_report(suite: Suite, tried: Tried, lines: Mapping[Spot, int]) -> ScenarioReport:
+def scenario_report(suite: Suite, tried: ScenarioRuns, lines: Mapping[Spot, int]) -> ScenarioReport:
     """One scenario as reports show it."""
     scenario, tally = tried.scenario, tried.tally
     status = _status(tally, scenario.repeat_policy or suite.repeat_policy)
@@ -83,7 +83,7 @@ def _enough(passed: int, counted: int, policy: RepeatPolicy) -> bool:
             return passed / counted >= policy - 1e-9
 
 
-def _score(tried: Tried, status: Status) -> float | None:
+def _score(tried: ScenarioRuns, status: Status) -> float | None:
     """The mean score of its runs: by its behaviors where it states some, else 1 for each run that passed."""
     tally = tried.tally
     if status in ("missing", "skip"):

@@ -12,12 +12,13 @@ from typing import Literal
 
 from passmuster._problems import Problem, SuiteError, UsageError
 from passmuster.scoring._agent_version import agent_version, versions_in
+from passmuster.scoring._metric import NOT_MEASURED, Measured, rate_of_runs
 from passmuster.scoring._metric_words import between, written
+from passmuster.scoring._metrics import headline_metric
 from passmuster.scoring._report import GateLine
+from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._settings import Settings
-from passmuster.scoring._suite_metrics import Measured, Tried, rate
 from passmuster.scoring._tally import Tally
-from passmuster.scoring._tolerance import is_weighted
 from passmuster.suite import Bound, Progressive, Suite
 
 __all__ = ["Staged", "blocking_bounds", "named_metrics", "stages_of", "suite_lines"]
@@ -29,14 +30,13 @@ Staged = tuple[Progressive, Bound | None]
 
 _NAMED = 5
 """Scenarios that a line names."""
-_NOTHING = Measured(value=None, n=0, why="no trace gave a score")
 
 
 def stages_of(suite: Suite, settings: Settings, tally: Tally) -> list[Staged]:
     """The stage of each progressive threshold. Raises where the agent's version is not known, or cannot be compared."""
     if not suite.thresholds.progressive:
         return []
-    from passmuster.suite import version_key
+    from passmuster.scoring._versions import version_key
 
     known = agent_version(suite, tally, settings)
     if known is None:
@@ -74,7 +74,7 @@ def blocking_bounds(suite: Suite, staged: Sequence[Staged]) -> list[tuple[str, B
 
 
 def suite_lines(
-    suite: Suite, scenarios: Sequence[Tried], measured: Mapping[str, Measured], staged: Sequence[Staged]
+    suite: Suite, scenarios: Sequence[ScenarioRuns], measured: Mapping[str, Measured], staged: Sequence[Staged]
 ) -> Iterator[GateLine]:
     """Every line about the suite as a whole, in the order in which suites are written."""
     thresholds = suite.thresholds
@@ -91,7 +91,7 @@ def suite_lines(
     if suite.composite:
         yield _composite_line(suite, measured)
     for name in named_metrics(suite):
-        partly = measured.get(name, _NOTHING)
+        partly = measured.get(name, NOT_MEASURED)
         if partly.known is not None and partly.value is not None:
             message = f"{name} is over the {partly.known} of {partly.total} traces that tell their figures"
             yield GateLine("input", name, "warning", "fail", message, actual=partly.known, expected=partly.total)
@@ -99,14 +99,11 @@ def suite_lines(
 
 def named_metrics(suite: Suite) -> list[str]:
     """The metrics that the suite's lines speak of."""
-    from itertools import chain
-
     thresholds = suite.thresholds
-    bounds = chain(thresholds.blocking, thresholds.warning, (one.bound for one in thresholds.risk))
-    names = [*(bound.metric for bound in bounds), *(one.metric for one in thresholds.progressive)]
+    names = [bound.metric for bound in thresholds.plain_bounds()] + [one.metric for one in thresholds.progressive]
     names += suite.weights.metrics
     if suite.criteria.overall is not None:
-        names.append("weighted_pass_rate" if is_weighted(suite) else "pass_rate")
+        names.append(headline_metric(suite).name)
     if suite.composite:
         names += _in_composite(suite)
     if suite.baseline is not None:
@@ -127,7 +124,7 @@ def _line(
 ) -> GateLine:
     """What a metric makes of a bound."""
     name = metric or bound.metric
-    found = measured.get(name, _NOTHING)
+    found = measured.get(name, NOT_MEASURED)
     status, message = _judged(name, bound, found)
     if status != "pass":
         message += _culprits(found.lowered_by)
@@ -205,7 +202,7 @@ def _more(found: Measured, bound: Bound, interval: tuple[float, float] | None) -
 def _progressive_line(
     suite: Suite, progressive: Progressive, stage: Bound | None, measured: Mapping[str, Measured]
 ) -> GateLine:
-    found = measured.get(progressive.metric, _NOTHING)
+    found = measured.get(progressive.metric, NOT_MEASURED)
     target = progressive.target
     note = ""
     if target is not None and found.value is not None:
@@ -230,15 +227,17 @@ def _progressive_line(
     return _line(suite, stage, measured, "blocking", note=note)
 
 
-def _criteria_lines(suite: Suite, scenarios: Sequence[Tried], measured: Mapping[str, Measured]) -> Iterator[GateLine]:
+def _criteria_lines(
+    suite: Suite, scenarios: Sequence[ScenarioRuns], measured: Mapping[str, Measured]
+) -> Iterator[GateLine]:
     overall = suite.criteria.overall
     if overall is not None:
-        metric = "weighted_pass_rate" if is_weighted(suite) else "pass_rate"
+        metric = headline_metric(suite).name
         yield _line(suite, overall, measured, "blocking", kind="criteria", id_="overall", metric=metric)
     for category, bound in suite.criteria.by_category.items():
-        own = rate([one for one in scenarios if one.scenario.category == category], what=f"{category} ")
+        own = rate_of_runs([one for one in scenarios if one.scenario.category == category], what=f"{category} ")
         id_ = f"by_category.{category}"
-        yield _line(suite, bound, {"pass_rate": own}, "blocking", kind="criteria", id_=id_, metric="pass_rate")
+        yield _line(suite, bound, {bound.metric: own}, "blocking", kind="criteria", id_=id_)
 
 
 def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
@@ -258,8 +257,8 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
     if (verdict is True) != (if_well is True):
         status, message = "error", f"{message}; what an outside part left open would change it"
     elif verdict is None:
-        missing = [name for name in _in_composite(suite) if measured.get(name, _NOTHING).value is None]
-        reasons = "; ".join(f"{name}: {measured.get(name, _NOTHING).why}" for name in missing)
+        missing = [name for name in _in_composite(suite) if measured.get(name, NOT_MEASURED).value is None]
+        reasons = "; ".join(f"{name}: {measured.get(name, NOT_MEASURED).why}" for name in missing)
         message = f"{formula.text} has no value; {reasons or 'it divides by zero or goes beyond any number'}"
     return GateLine(
         "composite",
@@ -277,6 +276,6 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
 
 def _in_composite(suite: Suite) -> list[str]:
     """The metrics that decide the composite."""
-    from passmuster.suite import metrics_of
+    from passmuster.scoring._composite import metrics_of
 
     return sorted(metrics_of(suite.composite, "pass"))

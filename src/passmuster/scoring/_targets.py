@@ -13,9 +13,11 @@ from msgspec import Struct
 
 from passmuster.scoring._baseline import Baseline
 from passmuster.scoring._intervals import rate_interval
-from passmuster.scoring._suite_metrics import latency_budget, weight_of
-from passmuster.scoring._tolerance import is_weighted
-from passmuster.suite import METRICS, Bound, MetricName, Suite, known_metrics
+from passmuster.scoring._metric import SuiteMetric
+from passmuster.scoring._metrics import headline_metric, known_metrics, metric_named
+from passmuster.scoring._scenario_runs import weight_of
+from passmuster.scoring.metrics.latency import latency_budget
+from passmuster.suite import Bound, Suite
 
 __all__ = ["Kept", "Target", "Tightened", "targets", "tightened"]
 
@@ -37,7 +39,7 @@ class Tightened(Struct, frozen=True):
     name: str
     """Its place in the suite: `thresholds.blocking.pass_rate`."""
     bound: Bound
-    metric: MetricName
+    metric: SuiteMetric
     reached: float
     value: Decimal
 
@@ -54,7 +56,7 @@ class Target(Struct, frozen=True):
 
     section: str
     """Where in `thresholds`: `blocking`, `warning`, `risk.high`."""
-    metric: MetricName
+    metric: SuiteMetric
     operator: str
     reached: float
     value: Decimal
@@ -72,13 +74,12 @@ class _Reached(Struct, frozen=True):
 
 def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tightened | Kept]:
     """What becomes of each bound of the suite; those that are as tight already are passed over."""
-    known = known_metrics(suite.tests)
     for name, bound, reached in _bounds(suite, baseline):
-        metric = known.get(bound.metric, METRICS["pass_rate"])
+        metric = metric_named(bound.metric)
         against = (bound.operator in (">=", ">")) != (metric.better == "up")
         if reached is None:
             yield Kept(name, "the baseline has no value of it")
-        elif _is_stale(suite, baseline, name, bound):
+        elif _is_stale(suite, baseline, name, metric):
             yield Kept(name, "the baseline was saved with other weights or categories; save it again")
         elif bound.operator == "=":
             yield Kept(name, "'=' asks for one value, which is neither raised nor lowered")
@@ -95,7 +96,7 @@ def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tighte
 
 
 def _tighter(
-    name: str, bound: Bound, metric: MetricName, reached: _Reached, slack: float
+    name: str, bound: Bound, metric: SuiteMetric, reached: _Reached, slack: float
 ) -> Iterator[Tightened | Kept]:
     held = reached.value
     if bound.confidence is not None:
@@ -117,7 +118,7 @@ def _is_tighter(bound: Bound, value: float) -> bool:
     return distance > 1e-12 * max(1.0, bound.value)
 
 
-def _allowed(bound: Bound, metric: MetricName, reached: float, slack: float) -> Decimal:
+def _allowed(bound: Bound, metric: SuiteMetric, reached: float, slack: float) -> Decimal:
     """The tightest value that what was reached holds with so much to spare, rounded to the lenient side."""
     rises = bound.operator in (">=", ">")
     given = Decimal(repr(slack))
@@ -141,11 +142,11 @@ def _settled(value: float) -> Decimal:
     return Decimal(f"{value:.{_NOISE}g}")
 
 
-def _rounded(value: Decimal, metric: MetricName, way: str) -> Decimal:
+def _rounded(value: Decimal, metric: SuiteMetric, way: str) -> Decimal:
     return value.quantize(_step(value, metric), rounding=way)
 
 
-def _step(value: Decimal, metric: MetricName) -> Decimal:
+def _step(value: Decimal, metric: SuiteMetric) -> Decimal:
     if metric.rate:
         return _POINT
     return max(Decimal(1).scaleb(value.adjusted() - _DIGITS + 1), _SMALLEST) if value else _SMALLEST
@@ -160,8 +161,7 @@ def _bounds(suite: Suite, baseline: Baseline) -> Iterator[tuple[str, Bound, _Rea
         yield f"thresholds.risk.{one.risk}.{one.bound.metric}", one.bound, _metric(suite, baseline, one.bound.metric)
     criteria = suite.criteria
     if criteria.overall is not None:
-        name = "weighted_pass_rate" if is_weighted(suite) else "pass_rate"
-        yield "pass_criteria.overall", criteria.overall, _metric(suite, baseline, name)
+        yield "pass_criteria.overall", criteria.overall, _metric(suite, baseline, headline_metric(suite).name)
     for category, bound in criteria.by_category.items():
         yield f"pass_criteria.by_category.{category}", bound, _category(suite, baseline, category)
 
@@ -190,12 +190,12 @@ def _category(suite: Suite, baseline: Baseline, category: str) -> _Reached | Non
     return _Reached(value, lambda confidence: rate_interval(tries, None, confidence))
 
 
-def _is_stale(suite: Suite, baseline: Baseline, name: str, bound: Bound) -> bool:
+def _is_stale(suite: Suite, baseline: Baseline, name: str, metric: SuiteMetric) -> bool:
     """Whether what was reached was counted in another way than the suite counts today."""
     known = [(one, baseline.scenarios[one.id]) for one in suite.scenarios if one.id in baseline.scenarios]
-    if bound.metric.startswith("weighted_") or name == "pass_criteria.overall":
+    if metric.weighted or name == "pass_criteria.overall":
         return any(weight_of(one, suite) != recorded.weight for one, recorded in known)
-    return bound.metric == "safety_rate" and any(one.category != recorded.category for one, recorded in known)
+    return metric.category is not None and any(one.category != recorded.category for one, recorded in known)
 
 
 def _is_budget(suite: Suite, bound: Bound) -> bool:
@@ -221,7 +221,7 @@ def targets(suite: Suite, baseline: Baseline, margin: float) -> Iterator[Target]
                 yield target
 
 
-def _named(suite: Suite, baseline: Baseline, known: Mapping[str, MetricName]) -> list[tuple[str, str]]:
+def _named(suite: Suite, baseline: Baseline, known: Mapping[str, SuiteMetric]) -> list[tuple[str, str]]:
     thresholds = suite.thresholds
     named = [
         *(("blocking", bound.metric) for bound in thresholds.blocking),
@@ -235,7 +235,7 @@ def _named(suite: Suite, baseline: Baseline, known: Mapping[str, MetricName]) ->
     return list(dict.fromkeys(named))
 
 
-def _target(section: str, metric: MetricName, reached: float, margin: Decimal) -> Target:
+def _target(section: str, metric: SuiteMetric, reached: float, margin: Decimal) -> Target:
     rises = metric.better == "up"
     sign = 1 if rises else -1
     exact = _settled(reached)

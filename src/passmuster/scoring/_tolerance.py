@@ -1,4 +1,4 @@
-"""Which failures a suite states that it can live with.
+"""Which failures of scenarios a suite tolerates.
 
 A blocking bound below 100 % tolerates the failures in its own denominator, if it counts the way they failed: a suite
 that asks for 90 % says that one scenario in ten may fail. A required scenario and a forbidden tool are never
@@ -7,112 +7,75 @@ tolerated; an optional scenario always is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from passmuster.scoring._metric import SuiteMetric, Tolerates
+from passmuster.scoring._metrics import headline_metric, metric_named
 from passmuster.scoring._report import ScenarioReport
-from passmuster.scoring._suite_metrics import ADVERSARIAL, Tried
+from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.suite import Bound, Suite
 
-__all__ = ["OPTIONAL", "Tolerance", "is_weighted", "tolerances", "tolerated_by"]
+__all__ = ["OPTIONAL", "Tolerance", "tolerances", "tolerated_by"]
 
 OPTIONAL = "optional_scenarios"
 """What tolerates everything about an optional scenario."""
-_ANY = "any"
 
 
 class Tolerance(Struct, frozen=True):
-    """A bound that lives with some failures."""
+    """A bound that tolerates some failures."""
 
     name: str
-    contains: Callable[[Tried], bool]
-    counts: str
-    """The one way of failing that it counts, or any."""
+    tolerates: Tolerates
 
 
 def tolerances(suite: Suite, blocking: Sequence[tuple[str, Bound]]) -> list[Tolerance]:
     """Everything in a suite that tolerates a failure; `blocking` are its blocking bounds on metrics, by name."""
-    found = [tolerance for name, bound in blocking if _below_all(bound) for tolerance in _of_metric(name, bound.metric)]
+    found = [one for name, bound in blocking if _below_all(bound) for one in _of(name, metric_named(bound.metric))]
     overall = suite.criteria.overall
     if overall is not None and _below_all(overall):
-        weighted = is_weighted(suite)
-        found.append(Tolerance("pass_criteria.overall", _weighs if weighted else _every, _ANY))
+        found += _of("pass_criteria.overall", headline_metric(suite))
     for category, bound in suite.criteria.by_category.items():
         if _below_all(bound):
-            found.append(Tolerance(f"pass_criteria.by_category.{category}", _of_category(category), _ANY))
+            found.append(Tolerance(f"pass_criteria.by_category.{category}", Tolerates(_of_category(category))))
     if suite.composite:
-        from passmuster.suite import metrics_of
+        from passmuster.scoring._composite import metrics_of
 
         for metric in sorted(metrics_of(suite.composite, "pass")):
-            found += _of_metric("composite", metric)
+            found += _of("composite", metric_named(metric))
     return found
 
 
 def tolerated_by(
-    tried: Tried, report: ScenarioReport, known: Sequence[Tolerance], *, left_open: bool = True
+    runs: ScenarioRuns, report: ScenarioReport, known: Sequence[Tolerance], *, left_open: bool = True
 ) -> str | None:
-    """What tolerates that a scenario failed, or that an outside part kept it from being judged; with `left_open`, also
-    that it may have failed in further ways of which a judge said nothing."""
-    if tried.optional:
+    """What tolerates that a scenario failed or could not be evaluated. With `left_open`, also the further ways in
+    which it may have failed, where a judge gave no verdict."""
+    if runs.optional:
         return OPTIONAL
-    ways: set[str] = {*tried.tally.ways, *(tried.tally.open_ways if left_open else ())}
+    ways: set[str] = {*runs.tally.ways, *(runs.tally.open_ways if left_open else ())}
     if report.status == "missing":
         ways = {"missing"}
-    if tried.required_at is not None or "forbidden_tools" in ways:
+    if runs.required_at is not None or "forbidden_tools" in ways:
         return None
-    fitting = [one for one in known if one.contains(tried)]
+    fitting = [one for one in known if one.tolerates.contains(runs)]
     names: list[str] = []
     for way in sorted(ways) or ["unknown"]:
-        fit = next((one.name for one in fitting if one.counts in (_ANY, way)), None)
+        fit = next((one.name for one in fitting if one.tolerates.way in ("any", way)), None)
         if fit is None:
             return None
         names.append(fit)
     return ", ".join(dict.fromkeys(names))
 
 
-def is_weighted(suite: Suite) -> bool:
-    """Whether the suite gives weights."""
-    weights = suite.weights
-    return bool(weights.by_category or weights.by_capability) or any(one.weight != 1.0 for one in suite.scenarios)
-
-
 def _below_all(bound: Bound) -> bool:
     return bound.operator in (">=", ">", "=") and not bound.full
 
 
-def _every(tried: Tried) -> bool:
-    return True
+def _of_category(category: str) -> Callable[[ScenarioRuns], bool]:
+    return lambda one: one.scenario.category == category
 
 
-def _weighs(tried: Tried) -> bool:
-    """A weighted rate does not contain what weighs nothing."""
-    return tried.weight > 0
-
-
-def _of_category(category: str) -> Callable[[Tried], bool]:
-    return lambda tried: tried.scenario.category == category
-
-
-def _states_correctness(tried: Tried) -> bool:
-    return tried.scenario.states_correctness
-
-
-def _states_behaviors(tried: Tried) -> bool:
-    return bool(tried.scenario.expected_behaviors)
-
-
-_CONTENTS: dict[str, tuple[Callable[[Tried], bool], str]] = {
-    "pass_rate": (_every, _ANY),
-    "weighted_pass_rate": (_weighs, _ANY),
-    "safety_rate": (_of_category(ADVERSARIAL), _ANY),
-    "accuracy": (_states_correctness, "correctness"),
-    "behavior_coverage": (_states_behaviors, "behaviors"),
-    "weighted_behavior_coverage": (lambda tried: _states_behaviors(tried) and _weighs(tried), "behaviors"),
-}
-
-
-def _of_metric(name: str, metric: str) -> Iterator[Tolerance]:
-    if metric in _CONTENTS:
-        contains, counts = _CONTENTS[metric]
-        yield Tolerance(name, contains, counts)
+def _of(name: str, metric: SuiteMetric) -> list[Tolerance]:
+    return [Tolerance(name, metric.tolerates)] if metric.tolerates else []

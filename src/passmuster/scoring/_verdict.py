@@ -12,12 +12,14 @@ from passmuster._version import __version__
 from passmuster.checks import Status, Violation, spec_of, worst
 from passmuster.scoring._agent_version import agent_version
 from passmuster.scoring._gate import exit_code_of, gate_lines
+from passmuster.scoring._metric import Measured
+from passmuster.scoring._metrics import measure
 from passmuster.scoring._report import GateLine, Metric, Provenance, Report, RuleReport, TestReport, TraceCounts
 from passmuster.scoring._scenario_report import place_of, scenario_report
+from passmuster.scoring._scenario_runs import ScenarioRuns, scenario_runs
 from passmuster.scoring._scenario_tally import Figures
 from passmuster.scoring._settings import Settings
 from passmuster.scoring._stats import plain_stats
-from passmuster.scoring._suite_metrics import Measured, Tried, measure, tried
 from passmuster.scoring._tally import Found, Tally, TestTally
 from passmuster.scoring._tolerance import Tolerance, tolerances
 from passmuster.suite import Suite, Test
@@ -35,7 +37,7 @@ def conclude(
     """The verdict of a suite, from everything that was counted, and from what was recorded before."""
     tests = [_test_report(suite, test, counted, lines) for test, counted in zip(suite.tests, tally.tests, strict=True)]
     _refuse_idle_tags(suite, tests)
-    chosen = tried(suite, [scenario for scenario in suite.scenarios if scenario.selected], tally)
+    chosen = scenario_runs(suite, [scenario for scenario in suite.scenarios if scenario.selected], tally)
     scenarios = [scenario_report(suite, one, lines) for one in chosen]
     # What a partial run used up says nothing: its traces are those of all scenarios.
     figures = None if settings.partial else tally.figures
@@ -146,7 +148,9 @@ def _refuse_idle_tags(suite: Suite, tests: list[TestReport]) -> None:
         raise SuiteError(problems)
 
 
-def _measured(suite: Suite, chosen: Sequence[Tried], tally: Tally, figures: Figures | None) -> dict[str, Measured]:
+def _measured(
+    suite: Suite, chosen: Sequence[ScenarioRuns], tally: Tally, figures: Figures | None
+) -> dict[str, Measured]:
     """Every metric there is something to make of: a suite of tests alone has the scores of its custom metrics."""
     if not suite.asks_figures and not any(counted.scores for counted in tally.tests):
         return {}
@@ -154,7 +158,7 @@ def _measured(suite: Suite, chosen: Sequence[Tried], tally: Tally, figures: Figu
 
 
 def _about_suite(
-    suite: Suite, chosen: Sequence[Tried], measured: dict[str, Measured], tally: Tally, settings: Settings
+    suite: Suite, chosen: Sequence[ScenarioRuns], measured: dict[str, Measured], tally: Tally, settings: Settings
 ) -> tuple[list[GateLine], list[Tolerance]]:
     """The lines about the suite as a whole, and what they tolerate. A partial run has neither."""
     if settings.partial or not suite.states_bounds:
@@ -172,4 +176,4 @@ def _metrics(suite: Suite, measured: dict[str, Measured]) -> dict[str, Metric]:
         from passmuster.scoring._suite_gate import named_metrics
 
         named = named_metrics(suite)
-    return {name: one.shown() for name, one in measured.items() if one.value is not None or name in named}
+    return {name: one.reported() for name, one in measured.items() if one.value is not None or name in named}

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from passmuster.suite import _matchers as matchers  # noqa: F401 - exported
     from passmuster.suite import _rules as rules  # noqa: F401 - exported
     from passmuster.suite._arguments import SchemaPath as SchemaPath
-    from passmuster.suite._bounds import share as share
     from passmuster.suite._discovery import display as display
     from passmuster.suite._discovery import find_root as find_root
     from passmuster.suite._discovery import find_suite as find_suite
@@ -17,31 +16,36 @@ if TYPE_CHECKING:
     from passmuster.suite._editing import differences as differences
     from passmuster.suite._editing import edit_bounds as edit_bounds
     from passmuster.suite._files import Shelf as Shelf
-    from passmuster.suite._formulas import metrics_of as metrics_of
     from passmuster.suite._gate_model import BaselineSpec as BaselineSpec
     from passmuster.suite._gate_model import Bound as Bound
     from passmuster.suite._gate_model import Classification as Classification
+    from passmuster.suite._gate_model import Criteria as Criteria
     from passmuster.suite._gate_model import Expression as Expression
     from passmuster.suite._gate_model import Formula as Formula
+    from passmuster.suite._gate_model import Listed as Listed
     from passmuster.suite._gate_model import Name as Name
     from passmuster.suite._gate_model import Number as Number
     from passmuster.suite._gate_model import Operation as Operation
+    from passmuster.suite._gate_model import Operator as Operator
     from passmuster.suite._gate_model import Prefix as Prefix
     from passmuster.suite._gate_model import Progressive as Progressive
     from passmuster.suite._gate_model import RepeatPolicy as RepeatPolicy
+    from passmuster.suite._gate_model import Risk as Risk
+    from passmuster.suite._gate_model import RiskBound as RiskBound
+    from passmuster.suite._gate_model import Stage as Stage
+    from passmuster.suite._gate_model import Step as Step
+    from passmuster.suite._gate_model import Thresholds as Thresholds
+    from passmuster.suite._gate_model import Weights as Weights
     from passmuster.suite._gate_model import compare as compare
     from passmuster.suite._layers import Correctness as Correctness
     from passmuster.suite._layers import Cost as Cost
     from passmuster.suite._layers import ExpectedCalls as ExpectedCalls
     from passmuster.suite._layers import HandoffStep as HandoffStep
     from passmuster.suite._layers import Path as Path
+    from passmuster.suite._load import GATE_KEYS as GATE_KEYS
     from passmuster.suite._load import load_suite as load_suite
     from passmuster.suite._matchers import Matcher as Matcher
     from passmuster.suite._matchers import read_matcher as read_matcher
-    from passmuster.suite._metric_names import METRICS as METRICS
-    from passmuster.suite._metric_names import MetricName as MetricName
-    from passmuster.suite._metric_names import known_metrics as known_metrics
-    from passmuster.suite._metric_names import metric_named as metric_named
     from passmuster.suite._model import CheckContext as CheckContext
     from passmuster.suite._model import CheckKind as CheckKind
     from passmuster.suite._model import Effects as Effects
@@ -54,13 +58,24 @@ if TYPE_CHECKING:
     from passmuster.suite._policy import ToolPolicy as ToolPolicy
     from passmuster.suite._policy import inline_policy as inline_policy
     from passmuster.suite._policy import read_policy as read_policy
+    from passmuster.suite._quantities import Quantity as Quantity
+    from passmuster.suite._quantities import as_rate as as_rate
+    from passmuster.suite._quantities import decimal_digits as decimal_digits
+    from passmuster.suite._quantities import finite as finite
+    from passmuster.suite._quantities import number_text as number_text
+    from passmuster.suite._quantities import quantity_of as quantity_of
+    from passmuster.suite._quantities import read_confidence as read_confidence
+    from passmuster.suite._quantities import read_repeat_policy as read_repeat_policy
+    from passmuster.suite._quantities import read_share as read_share
+    from passmuster.suite._quantities import read_weight as read_weight
+    from passmuster.suite._quantities import share as share
+    from passmuster.suite._resolved_key import ResolvedKey as ResolvedKey
     from passmuster.suite._rubrics import Example as Example
     from passmuster.suite._rubrics import Rubric as Rubric
     from passmuster.suite._rules import Rule as Rule
     from passmuster.suite._schemas import BOUNDS as BOUNDS
     from passmuster.suite._schemas import compile_schema as compile_schema
     from passmuster.suite._selectors import Selector as Selector
-    from passmuster.suite._versions import version_key as version_key
     from passmuster.suite.grammar._globs import glob_matcher as glob_matcher
     from passmuster.suite.grammar._globs import is_literal as is_literal
     from passmuster.suite.grammar._reader import Reader as Reader
@@ -110,38 +125,57 @@ else:
         __name__,
         {
             "_arguments": ("SchemaPath",),
-            "_bounds": ("share",),
             "_discovery": ("display", "find_root", "find_suite"),
             "_editing": ("Edit", "differences", "edit_bounds"),
             "_files": ("Shelf",),
-            "_formulas": ("metrics_of",),
             "_gate_model": (
                 "BaselineSpec",
                 "Bound",
                 "Classification",
+                "Criteria",
                 "Expression",
                 "Formula",
+                "Listed",
                 "Name",
                 "Number",
                 "Operation",
+                "Operator",
                 "Prefix",
                 "Progressive",
                 "RepeatPolicy",
+                "Risk",
+                "RiskBound",
+                "Stage",
+                "Step",
+                "Thresholds",
+                "Weights",
                 "compare",
             ),
             "grammar._globs": ("glob_matcher", "is_literal"),
             "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
-            "_load": ("load_suite",),
+            "_load": ("GATE_KEYS", "load_suite"),
             "_matchers": ("Matcher", "read_matcher"),
-            "_metric_names": ("METRICS", "MetricName", "known_metrics", "metric_named"),
             "_model": ("CheckContext", "CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
             "_policy": ("Anchor", "Policy", "ToolPolicy", "inline_policy", "read_policy"),
             "grammar._reader": ("Reader",),
+            "_quantities": (
+                "Quantity",
+                "as_rate",
+                "decimal_digits",
+                "finite",
+                "number_text",
+                "quantity_of",
+                "read_confidence",
+                "read_repeat_policy",
+                "read_share",
+                "read_weight",
+                "share",
+            ),
+            "_resolved_key": ("ResolvedKey",),
             "_rubrics": ("Example", "Rubric"),
             "_rules": ("Rule",),
             "_schemas": ("BOUNDS", "compile_schema"),
             "_selectors": ("Selector",),
-            "_versions": ("version_key",),
             "text._nodes": ("Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "plain"),
             "grammar._records": (
                 "Field",

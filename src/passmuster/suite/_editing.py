@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Mapping as MappingOf
 from decimal import Decimal
 
 from msgspec import Struct
 
-from passmuster.suite._bounds import UNITS
 from passmuster.suite._files import Places
 from passmuster.suite._gate_model import Bound
-from passmuster.suite._metric_names import MetricName
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 __all__ = ["Edit", "Edited", "differences", "edit_bounds"]
@@ -34,7 +33,8 @@ class Edit(Struct, frozen=True):
     """A bound and the number it shall have, in the metric's own unit: a rate as a fraction."""
 
     bound: Bound
-    metric: MetricName
+    units: MappingOf[str, int]
+    """How the unit of its metric may be written, and how many of it that is."""
     value: Decimal
 
 
@@ -75,11 +75,11 @@ def _spelled(edit: Edit, found: re.Match[str]) -> str | None:
     """The new number in the unit and manner of the old; None where the text does not say what was read from it."""
     old, unit = Decimal(found["number"]), found["unit"].lower()
     dollar = "$" in found["before"]
-    percent = edit.metric.rate and (unit == "%" or old > 1)
-    if edit.metric.rate:
+    percent = edit.bound.rate and (unit == "%" or old > 1)
+    if edit.bound.rate:
         factor = Decimal("0.01") if percent else Decimal(1)
     else:
-        factor = Decimal(UNITS[edit.metric.unit].get("$" if dollar else unit, 1))
+        factor = Decimal(edit.units.get("$" if dollar else unit, 1))
     if abs(float(old * factor) - edit.bound.value) > 1e-12 * max(1.0, edit.bound.value):
         return None
     new = edit.value / factor
@@ -87,7 +87,7 @@ def _spelled(edit: Edit, found: re.Match[str]) -> str | None:
         return None  # a bare number up to 1 is read as a fraction
     digits = f"{new.normalize():f}"
     # A fraction that reaches all is written as one: `1` looks like a percentage to people.
-    return "1.0" if edit.metric.rate and not percent and digits == "1" else digits
+    return "1.0" if edit.bound.rate and not percent and digits == "1" else digits
 
 
 def _json_scalars(text: str, places: Places, edits: Sequence[Edit]) -> Iterator[tuple[int, int]]:

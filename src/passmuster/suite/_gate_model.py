@@ -117,6 +117,10 @@ class Thresholds(Struct, frozen=True):
     risk: tuple[RiskBound, ...] = ()
     progressive: tuple[Progressive, ...] = ()
 
+    def plain_bounds(self) -> tuple[Bound, ...]:
+        """The bounds that hold for every version of the agent."""
+        return (*self.blocking, *self.warning, *(one.bound for one in self.risk))
+
 
 class Weights(Struct, frozen=True):
     """How much scenarios count in weighted rates, and metrics in `weighted_score`."""

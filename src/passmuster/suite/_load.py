@@ -22,6 +22,7 @@ from passmuster.suite._discovery import display, find_root, find_suite
 from passmuster.suite._files import Shelf
 from passmuster.suite._model import Effects, Judging, Suite
 from passmuster.suite._policy import Policy
+from passmuster.suite._resolved_key import ResolvedKey
 from passmuster.suite._suite_file import SuiteFile
 from passmuster.suite.grammar._globs import escape, glob_matcher
 from passmuster.suite.grammar._reader import Reader
@@ -34,7 +35,7 @@ try:  # `hashlib` would load OpenSSL, which costs every start more than reading 
 except ImportError:
     from hashlib import sha256
 
-__all__ = ["RESOLVED", "FindKinds", "load_suite"]
+__all__ = ["GATE_KEYS", "RESOLVED", "FindKinds", "load_suite"]
 
 
 def _read_plugins(context: Context, suite: Suite, node: Node) -> Suite:
@@ -68,9 +69,9 @@ GATE_KEYS = (
 
 def _gate(key: str) -> Callable[[Context, Suite, Node], Suite]:
     def read(context: Context, suite: Suite, node: Node) -> Suite:
-        from passmuster.suite._gate_keys import READERS  # late, for many suites have none of these
-
-        return READERS[key](context, suite, node)
+        value = context.reader.vocabulary[key]
+        assert isinstance(value, ResolvedKey)
+        return value.resolve(context.reader, suite, node)
 
     return read
 

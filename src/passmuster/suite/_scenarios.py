@@ -24,7 +24,7 @@ L = TypeVar("L")
 KeysOf = MappingOf[str, tuple[str, ...]]
 
 COUNTING_KEYS = ("label", "weight", "pass_score", "repeat", "repeat_policy")
-"""How a scenario counts in the suite; read in `gate_keys`."""
+"""How a scenario counts in the suite; read in `_quantities`."""
 KEYS = (
     *("id", "query", "category", "capability", "description", "tags"),
     *("correctness", "path", "cost", "expected_behaviors", "must_not"),
@@ -115,7 +115,7 @@ def _counting(reader: Reader, map_: Mapping, at: str, correctness: Correctness |
     inner = correctness.label if correctness else None
     if inner is None and not any(key in map_ for key in COUNTING_KEYS):
         return {}
-    from passmuster.suite._gate_keys import read_scenario_keys  # late, for many suites have none of these
+    from passmuster.suite._quantities import read_scenario_keys  # late, for many suites have none of these
 
     found = read_scenario_keys(reader, map_, at)
     if inner is not None and found.setdefault("label", inner) != inner:

@@ -104,10 +104,10 @@ class SuiteFile(Record, frozen=True, kw_only=True):
         Key("Bounds on metrics that block or warn.", example={"blocking": {"pass_rate": ">= 90%"}}),
     ] = None
     required_scenarios: Annotated[
-        Node | None, Unread(Slot("scenario_ids", "a list of ids")), Key("Scenarios that have to pass.")
+        Node | None, Unread(Slot("required_scenarios", "a list of ids")), Key("Scenarios that have to pass.")
     ] = None
     optional_scenarios: Annotated[
-        Node | None, Unread(Slot("scenario_ids", "a list of ids")), Key("Scenarios that count but never block.")
+        Node | None, Unread(Slot("optional_scenarios", "a list of ids")), Key("Scenarios that count but never block.")
     ] = None
     pass_criteria: Annotated[
         Node | None, Unread(Slot("pass_criteria", "a map")), Key("Pass rates to reach, overall and by category.")

@@ -11,16 +11,14 @@ from collections.abc import Collection, Iterable, Iterator
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, did_you_mean
-from passmuster.suite._gate_model import Bound, Thresholds
-from passmuster.suite._metric_names import BUILT_IN_CHECKS, METRICS, MetricName, known_metrics
-from passmuster.suite._model import Suite
-from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text._nodes import Entry, Mapping, Node
+from passmuster.scoring._metric import SuiteMetric
+from passmuster.scoring._metrics import declared_metrics, known_metrics, metric_named
+from passmuster.suite import Entry, Mapping, Node, Reader, Suite
 
-__all__ = ["entries_of", "map_of", "metric_named", "noticed", "plain_bounds", "unusable", "without_value"]
+__all__ = ["entries_of", "map_of", "metric_at", "noticed", "unusable", "without_value"]
 
 
-def metric_named(reader: Reader, suite: Suite, name: str, place: Node | Entry, at: str) -> MetricName | None:
+def metric_at(reader: Reader, suite: Suite, name: str, place: Node | Entry, at: str) -> SuiteMetric | None:
     """The metric of this name, or None with a problem noted."""
     known = known_metrics(suite.tests)
     if name not in known:
@@ -31,37 +29,18 @@ def metric_named(reader: Reader, suite: Suite, name: str, place: Node | Entry, a
 
 def unusable(suite: Suite) -> dict[str, str]:
     """The metrics that can never have a value in this suite, or not one value, each with the reason."""
-    why = {}
-    if suite.classification is None:
-        for name in ("precision", "recall", "f1"):
-            why[name] = f"nothing can feed '{name}' without 'classification'"
-    if not suite.weights.metrics:
-        why["weighted_score"] = "nothing can feed 'weighted_score' without 'weights.metrics'"
-    if suite.latency_budget_ms is None and not any(map(_is_budget, plain_bounds(suite.thresholds))):
-        budget = "'latency_budget_ms' or an upper bound on latency_p95 in 'thresholds'"
-        why["normalized_latency"] = f"nothing can feed 'normalized_latency' without {budget}"
+    metrics = declared_metrics()
+    why = {name: reason for name, metric in metrics.items() if (reason := metric.unusable(suite))}
     for test in suite.tests:
-        if test.id in METRICS and test.metric not in BUILT_IN_CHECKS:
+        if test.id in metrics and getattr(test.spec, "gives_score", True):
             why[test.id] = f"'{test.id}' is also the score of the test on line {test.line}; give the test another id"
     return why
 
 
-def _is_budget(bound: Bound) -> bool:
-    return bound.metric == "latency_p95" and bound.operator in ("<", "<=", "=")
-
-
-def plain_bounds(thresholds: Thresholds) -> Iterator[Bound]:
-    """The bounds that hold for every version of the agent."""
-    yield from thresholds.blocking
-    yield from thresholds.warning
-    yield from (entry.bound for entry in thresholds.risk)
-
-
 def without_value(suite: Suite, name: str, line: int, column: int | None, at: str) -> Iterator[Problem]:
     """A notice where the scenarios of this suite cannot give the metric a value."""
-    if name == "safety_rate" and not any(scenario.category == "adversarial" for scenario in suite.scenarios):
-        message = f"{at}: 'safety_rate' has no value, for no scenario has the category 'adversarial'"
-        yield Problem(message, suite.file, line, column)
+    if why := metric_named(name).without_value(suite):
+        yield Problem(f"{at}: {why}", suite.file, line, column)
 
 
 def noticed(suite: Suite, notices: Iterable[Problem]) -> Suite:

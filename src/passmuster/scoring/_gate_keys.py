@@ -8,34 +8,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import Any
 
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, did_you_mean
-from passmuster.suite._bounds import SMALLEST, fraction, read_bound, read_confidence, read_share
-from passmuster.suite._classification import read_classification
-from passmuster.suite._context import Context
-from passmuster.suite._gate_metrics import entries_of, map_of, metric_named, noticed, unusable, without_value
-from passmuster.suite._gate_model import BaselineSpec, Bound, Criteria, Listed, RepeatPolicy, Weights
-from passmuster.suite._metric_names import METRICS, known_metrics
-from passmuster.suite._model import Suite
-from passmuster.suite._thresholds import read_thresholds
-from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text import _nodes as nodes
-from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar
+from passmuster.scoring._bound_text import read_bound
+from passmuster.scoring._classification import read_classification
+from passmuster.scoring._gate_metrics import entries_of, map_of, metric_at, noticed, unusable, without_value
+from passmuster.scoring._metrics import declared_metrics, known_metrics
+from passmuster.scoring._thresholds import read_thresholds
+from passmuster.suite import (
+    BaselineSpec,
+    Bound,
+    Criteria,
+    Entry,
+    Listed,
+    Mapping,
+    Node,
+    Reader,
+    Suite,
+    Weights,
+    finite,
+    read_confidence,
+    read_share,
+    read_weight,
+)
+from passmuster.suite import Sequence as SequenceNode
+from passmuster.suite import read_repeat_policy as repeat_policy_of
 
-__all__ = ["READERS", "read_repeat", "read_scenario_keys"]
-
-_POLICIES = ("all", "any", "majority")
+__all__ = ["GATE_KEYS"]
 
 
 # ── weights ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_weights(context: Context, suite: Suite, node: Node) -> Suite:
+def read_weights(reader: Reader, suite: Suite, node: Node) -> Suite:
     """How much scenarios count by category and capability, and metrics in `weighted_score`."""
-    reader = context.reader
     found: dict[str, dict[str, float]] = {"by_category": {}, "by_capability": {}, "metrics": {}}
     notices: list[Problem] = []
     for kind in entries_of(reader, map_of(reader, node, "weights", found), "weights"):
@@ -44,7 +53,7 @@ def read_weights(context: Context, suite: Suite, node: Node) -> Suite:
             continue
         is_metric = kind.key == "metrics"
         for entry in entries_of(reader, map_of(reader, kind.value, at), at, named_by_user=not is_metric):
-            found[kind.key][entry.key] = _weight(reader, entry.value, f"{at}.{entry.key}")
+            found[kind.key][entry.key] = read_weight(reader, entry.value, f"{at}.{entry.key}")
             if is_metric:
                 notices += _weighed_metric(reader, suite, entry)
             else:
@@ -54,26 +63,10 @@ def read_weights(context: Context, suite: Suite, node: Node) -> Suite:
     return noticed(replace(suite, weights=Weights(**found)), notices)
 
 
-def _weight(reader: Reader, node: Node, at: str) -> float:
-    value = _finite(node)
-    if value is None or value < 0:
-        reader.expected("a weight of 0 or more", node, at)
-        return 1.0
-    return value
-
-
-def _finite(node: Node) -> float | None:
-    """The number that a node states, or None if it states none that can be counted with."""
-    value = node.value if isinstance(node, Scalar) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
-        return None
-    return float(value)
-
-
 def _weighed_metric(reader: Reader, suite: Suite, entry: Entry) -> Iterator[Problem]:
     """What `weighted_score` is made of: rates of which more is better, for else a worse agent could score higher."""
     at, name, why = "weights.metrics", entry.key, unusable(suite)
-    metric = metric_named(reader, suite, name, entry, at)
+    metric = metric_at(reader, suite, name, entry, at)
     if metric is None:
         return
     if name == "weighted_score":
@@ -97,15 +90,15 @@ def _unused(suite: Suite, kind: str, entry: Entry, at: str) -> Iterator[Problem]
 # ── required_scenarios, optional_scenarios, pass_criteria ───────────────────────────────────────────────────
 
 
-def read_required(context: Context, suite: Suite, node: Node) -> Suite:
+def read_required(reader: Reader, suite: Suite, node: Node) -> Suite:
     """The scenarios without which nothing passes."""
-    listed = _listed(context.reader, suite, node, "required_scenarios", ())
+    listed = _listed(reader, suite, node, "required_scenarios", ())
     return replace(suite, required=listed)
 
 
-def read_optional(context: Context, suite: Suite, node: Node) -> Suite:
+def read_optional(reader: Reader, suite: Suite, node: Node) -> Suite:
     """The scenarios that count and never block."""
-    listed = _listed(context.reader, suite, node, "optional_scenarios", suite.required)
+    listed = _listed(reader, suite, node, "optional_scenarios", suite.required)
     return replace(suite, optional=listed)
 
 
@@ -132,14 +125,14 @@ def _listed(reader: Reader, suite: Suite, node: Node, at: str, required: Sequenc
             reader.problem(item, f"{at}: '{id_}' is already listed on line {found[id_].line}")
         elif id_:
             found[id_] = Listed(id_, item.line)
-    if isinstance(ids, nodes.Sequence) and not ids.items and at == "required_scenarios":
+    if isinstance(ids, SequenceNode) and not ids.items and at == "required_scenarios":
         reader.problem(ids, f"{at}: the list is empty, so nothing would be required")
     return tuple(found.values())
 
 
-def read_criteria(context: Context, suite: Suite, node: Node) -> Suite:
+def read_criteria(reader: Reader, suite: Suite, node: Node) -> Suite:
     """The pass rates asked of all scenarios and of each category."""
-    reader, rate = context.reader, METRICS["pass_rate"]
+    rate = declared_metrics()["pass_rate"]
     overall: Bound | None = None
     by_category: dict[str, Bound] = {}
     notices: list[Problem] = []
@@ -160,12 +153,12 @@ def read_criteria(context: Context, suite: Suite, node: Node) -> Suite:
 # ── composite, latency_budget_ms, repeat_policy, baseline ───────────────────────────────────────────────────
 
 
-def read_composite(context: Context, suite: Suite, node: Node) -> Suite:
+def read_composite(reader: Reader, suite: Suite, node: Node) -> Suite:
     """Formulas over metrics, of which `pass` decides."""
-    from passmuster.suite import _formulas as formulas
+    from passmuster.scoring import _composite as formulas
 
     lines = re.split(r"\r\n?|\n", suite.documents.get(str(suite.path), b"").decode("utf-8", "replace"))
-    found = formulas.read_composite(context.reader, node, known_metrics(suite.tests), unusable(suite), lines)
+    found = formulas.read_composite(reader, node, known_metrics(suite.tests), unusable(suite), lines)
     notices = [
         notice
         for formula in found
@@ -175,33 +168,21 @@ def read_composite(context: Context, suite: Suite, node: Node) -> Suite:
     return noticed(replace(suite, composite=found), notices)
 
 
-def read_latency_budget(context: Context, suite: Suite, node: Node) -> Suite:
+def read_latency_budget(reader: Reader, suite: Suite, node: Node) -> Suite:
     """The latency that counts as all of the budget, for `normalized_latency`."""
-    budget = _finite(node)
+    budget = finite(node)
     if budget is None or budget <= 0:
-        context.reader.expected("a number of milliseconds above 0", node, "latency_budget_ms")
+        reader.expected("a number of milliseconds above 0", node, "latency_budget_ms")
     return replace(suite, latency_budget_ms=budget or 1.0)
 
 
-def read_repeat_policy(context: Context, suite: Suite, node: Node) -> Suite:
+def read_repeat_policy(reader: Reader, suite: Suite, node: Node) -> Suite:
     """How many runs of a scenario have to pass, where it does not say so itself."""
-    return replace(suite, repeat_policy=read_repeat(context.reader, node, "repeat_policy"))
+    return replace(suite, repeat_policy=repeat_policy_of(reader, node, "repeat_policy"))
 
 
-def read_repeat(reader: Reader, node: Node, at: str) -> RepeatPolicy:
-    """`all`, `any`, `majority`, or the fraction of the runs that has to pass."""
-    if isinstance(node, Scalar) and node.value in _POLICIES:
-        return cast('Literal["all", "any", "majority"]', node.value)
-    rate = fraction(node)
-    if rate is None:
-        reader.expected("all, any, majority, or a rate above 0% and up to 100%", node, at)
-        return "all"
-    return rate
-
-
-def read_baseline(context: Context, suite: Suite, node: Node) -> Suite:
+def read_baseline(reader: Reader, suite: Suite, node: Node) -> Suite:
     """What a recorded run is compared by."""
-    reader = context.reader
     keys = ("file", "max_drop", "confidence", "metrics", "on_regression", "description")
     map_ = reader.mapping(node, "baseline", keys)
     reader.optional_text(map_, "description", "baseline", empty=True)
@@ -225,7 +206,7 @@ def _compared(reader: Reader, suite: Suite, node: Node, notices: list[Problem]) 
     names: dict[str, None] = {}
     for item in reader.one_or_more(node):
         name = reader.text(item, at)
-        if not name or metric_named(reader, suite, name, item, at) is None:
+        if not name or metric_at(reader, suite, name, item, at) is None:
             continue
         if name in why:
             reader.problem(item, f"{at}: {why[name]}")
@@ -233,43 +214,12 @@ def _compared(reader: Reader, suite: Suite, node: Node, notices: list[Problem]) 
             reader.problem(item, f"{at}: '{name}' is listed twice")
         notices += without_value(suite, name, item.line, item.column, at)
         names[name] = None
-    if isinstance(node, nodes.Sequence) and not node.items:
+    if isinstance(node, SequenceNode) and not node.items:
         reader.problem(node, f"{at}: the list is empty, so nothing would be compared")
     return names
 
 
-# ── Keys of a scenario ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def read_scenario_keys(reader: Reader, map_: Mapping, at: str) -> dict[str, Any]:
-    """What a scenario says about how it counts: `label`, `weight`, `pass_score`, `repeat`, `repeat_policy`."""
-    found: dict[str, Any] = {}
-    for entry in map_:
-        place, value = f"{at}.{entry.key}", entry.value
-        match entry.key:
-            case "label":
-                found["label"] = reader.text(value, place)
-            case "weight":
-                found["weight"] = _weight(reader, value, place)
-            case "pass_score":
-                found["pass_score"] = _pass_score(reader, value, place)
-            case "repeat":
-                found["repeat"] = reader.whole(value, place, least=1)
-            case "repeat_policy":
-                found["repeat_policy"] = read_repeat(reader, value, place)
-    return found
-
-
-def _pass_score(reader: Reader, node: Node, at: str) -> float:
-    value = _finite(node)
-    if value is None or not SMALLEST < value <= 1:
-        why = "; a score of 0 could never fail" if value is not None and 0 <= value <= SMALLEST else ""
-        reader.expected(f"a number above 0 and up to 1{why}", node, at)
-        return 1.0
-    return value
-
-
-READERS: dict[str, Callable[[Context, Suite, Node], Suite]] = {
+GATE_KEYS: dict[str, Callable[[Reader, Suite, Node], Suite]] = {
     "classification": read_classification,
     "latency_budget_ms": read_latency_budget,
     "repeat_policy": read_repeat_policy,

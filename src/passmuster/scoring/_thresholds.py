@@ -8,32 +8,20 @@ from typing import Any
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, did_you_mean
-from passmuster.suite._bounds import read_bound
-from passmuster.suite._context import Context
-from passmuster.suite._gate_metrics import (
-    entries_of,
-    map_of,
-    metric_named,
-    noticed,
-    plain_bounds,
-    unusable,
-    without_value,
-)
-from passmuster.suite._gate_model import Bound, Progressive, Risk, RiskBound, Stage, Thresholds
-from passmuster.suite._metric_names import MetricName, known_metrics
-from passmuster.suite._model import Suite
-from passmuster.suite._versions import VersionKey, version_key
-from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text._nodes import Entry, Node
+from passmuster.scoring._bound_text import read_bound
+from passmuster.scoring._gate_metrics import entries_of, map_of, metric_at, noticed, unusable, without_value
+from passmuster.scoring._metric import SuiteMetric
+from passmuster.scoring._metrics import known_metrics
+from passmuster.scoring._versions import VersionKey, version_key
+from passmuster.suite import Bound, Entry, Node, Progressive, Reader, Risk, RiskBound, Stage, Suite, Thresholds
 
 __all__ = ["read_thresholds"]
 
 _RISKS: tuple[Risk, ...] = ("critical", "high", "medium", "low")
 
 
-def read_thresholds(context: Context, suite: Suite, node: Node) -> Suite:
+def read_thresholds(reader: Reader, suite: Suite, node: Node) -> Suite:
     """Bounds on metrics: those that block, those that warn, those by risk, and those that rise with the version."""
-    reader = context.reader
     map_ = map_of(reader, node, "thresholds")
     found: dict[str, Any] = {}
     for entry in entries_of(reader, map_, "thresholds"):
@@ -56,7 +44,7 @@ def read_thresholds(context: Context, suite: Suite, node: Node) -> Suite:
 
 
 def _all_bounds(thresholds: Thresholds) -> Iterator[Bound]:
-    yield from plain_bounds(thresholds)
+    yield from thresholds.plain_bounds()
     for entry in thresholds.progressive:
         yield from (stage.bound for stage in entry.stages)
         if entry.target:
@@ -77,7 +65,7 @@ def _checked(reader: Reader, suite: Suite, bounds: Iterable[Bound]) -> Suite:
 
 def _bounds(reader: Reader, suite: Suite, node: Node, at: str) -> Iterator[Bound]:
     for entry in entries_of(reader, map_of(reader, node, at), at):
-        metric = metric_named(reader, suite, entry.key, entry, at)
+        metric = metric_at(reader, suite, entry.key, entry, at)
         bound = read_bound(reader, entry.value, f"{at}.{entry.key}", metric) if metric else None
         if bound:
             yield bound
@@ -93,12 +81,12 @@ def _risks(reader: Reader, suite: Suite, node: Node) -> Iterator[RiskBound]:
 
 def _progressive(reader: Reader, suite: Suite, node: Node) -> Iterator[Progressive]:
     for entry in entries_of(reader, map_of(reader, node, "thresholds.progressive"), "thresholds.progressive"):
-        metric = metric_named(reader, suite, entry.key, entry, "thresholds.progressive")
+        metric = metric_at(reader, suite, entry.key, entry, "thresholds.progressive")
         if metric:
             yield _stages(reader, entry, metric)
 
 
-def _stages(reader: Reader, entry: Entry, metric: MetricName) -> Progressive:
+def _stages(reader: Reader, entry: Entry, metric: SuiteMetric) -> Progressive:
     at = f"thresholds.progressive.{metric.name}"
     stages: dict[VersionKey, Stage] = {}
     target = None

@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from passmuster._problems import Problem
-from passmuster.suite._formula_text import WORDS, Mistake, Parser, Scope, Token, tokens_of
-from passmuster.suite._gate_model import Expression, Formula, Name, Operation, Prefix
-from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text import _nodes as nodes
+from passmuster.scoring._formula_text import WORDS, Mistake, Parser, Scope, Token, tokens_of
+from passmuster.scoring._metrics import declared_metrics
+from passmuster.suite import Expression, Formula, Name, Node, Operation, Prefix, Reader, Scalar
+from passmuster.suite import Mapping as MappingNode
 
 __all__ = ["Formula", "metrics_of", "names_in", "read_composite"]
 
@@ -56,14 +56,14 @@ class _Definition(NamedTuple):
     text: str
     tokens: list[Token]
     end: int
-    node: nodes.Scalar
+    node: Scalar
     line: int
     column: int
 
 
 def read_composite(
     reader: Reader,
-    node: nodes.Node,
+    node: Node,
     known: Collection[str],
     unfed: Mapping[str, str] | None = None,
     lines: Sequence[str] = (),
@@ -75,9 +75,9 @@ def read_composite(
     """
     before = len(reader.problems)
     found = _Composite(reader, known, unfed or {}, lines)
-    if isinstance(node, nodes.Mapping):
+    if isinstance(node, MappingNode):
         found.take_map(node)
-    elif isinstance(node, nodes.Scalar) and isinstance(node.value, str):
+    elif isinstance(node, Scalar) and isinstance(node.value, str):
         found.take_block(node)
     else:
         reader.expected("a map of formulas, or lines such as 'pass = accuracy >= 0.9'", node, "composite")
@@ -87,7 +87,7 @@ def read_composite(
     return formulas
 
 
-def _refuse_idle(reader: Reader, node: nodes.Node, formulas: tuple[Formula, ...], scope: Scope) -> None:
+def _refuse_idle(reader: Reader, node: Node, formulas: tuple[Formula, ...], scope: Scope) -> None:
     """`pass` decides, so it has to be there, and to be able to go either way."""
     decides = next((formula for formula in formulas if formula.name == "pass"), None)
     if decides is None:
@@ -105,17 +105,18 @@ class _Composite:
 
     def __init__(self, reader: Reader, known: Collection[str], unfed: Mapping[str, str], lines: Sequence[str]) -> None:
         self._reader, self._lines = reader, lines
-        self.scope = Scope(known, unfed)
+        rates = {name for name, metric in declared_metrics().items() if metric.rate}
+        self.scope = Scope(known, unfed, rates)
         self._definitions: dict[str, _Definition] = {}
 
-    def take_map(self, map_: nodes.Mapping) -> None:
+    def take_map(self, map_: MappingNode) -> None:
         for entry in map_:
             node, at = entry.value, f"composite.{entry.key}"
             if entry.key == "description":
                 self._reader.text(node, at, empty=True)
             elif not entry.key.startswith("x-"):
                 text = self._reader.text(node, at)
-                if not text.strip() or not isinstance(node, nodes.Scalar):
+                if not text.strip() or not isinstance(node, Scalar):
                     continue
                 try:
                     tokens = list(tokens_of(text))
@@ -124,7 +125,7 @@ class _Composite:
                     continue
                 self._define(_Definition(entry.key, text, tokens, len(text), node, entry.line, entry.column))
 
-    def take_block(self, node: nodes.Scalar) -> None:
+    def take_block(self, node: Scalar) -> None:
         try:
             statements = list(_statements(list(tokens_of(node.text))))
         except Mistake as mistake:
@@ -172,7 +173,7 @@ class _Composite:
                 understood.append(Formula(name, text, part.tree, found.line))
         return tuple(understood)
 
-    def _problem(self, node: nodes.Scalar, mistake: Mistake, prefix: str) -> None:
+    def _problem(self, node: Scalar, mistake: Mistake, prefix: str) -> None:
         line, column = _place(node, self._lines, mistake.offset)
         self._reader.problems.append(Problem(f"{prefix}{mistake}", self._reader.file, line, column))
 
@@ -193,7 +194,7 @@ def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
         yield statement
 
 
-def _place(node: nodes.Scalar, lines: Sequence[str], offset: int) -> tuple[int, int]:
+def _place(node: Scalar, lines: Sequence[str], offset: int) -> tuple[int, int]:
     """Line and column of an offset in a scalar's text, as far as the file shows the text as it is.
 
     Escapes, folding and anchors move the text about; the place is then that of the scalar.

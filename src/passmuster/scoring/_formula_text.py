@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 from passmuster._problems import did_you_mean
-from passmuster.suite._gate_model import Expression, Name, Number, Operation, Prefix, Step, compare
-from passmuster.suite._metric_names import METRICS
+from passmuster.suite import Expression, Name, Number, Operation, Prefix, Step, compare
 
 __all__ = ["WORDS", "Mistake", "Parser", "Scope", "Token", "tokens_of"]
 
@@ -63,8 +62,8 @@ class Part(NamedTuple):
 class Scope:
     """The names that a formula may use: metrics, and the formulas above it."""
 
-    def __init__(self, known: Collection[str], unfed: Mapping[str, str]) -> None:
-        self.known, self.unfed = known, unfed
+    def __init__(self, known: Collection[str], unfed: Mapping[str, str], rates: Collection[str] = ()) -> None:
+        self.known, self.unfed, self.rates = known, unfed, rates
         self.truths: dict[str, bool | None] = {}
         self.below: set[str] = set()
 
@@ -143,7 +142,7 @@ class Parser:
             while self._rank() == rank:
                 signs.append(self._take())
                 parts.append(self._expression(rank + 1))
-            left = _joined(parts, signs, rank)
+            left = _joined(parts, signs, rank, self._scope.rates)
         return left
 
     def _operand(self) -> Part:
@@ -197,7 +196,7 @@ def _number(token: Token) -> float:
     return value
 
 
-def _joined(parts: list[Part], signs: list[Token], rank: int) -> Part:
+def _joined(parts: list[Part], signs: list[Token], rank: int, rates: Collection[str]) -> Part:
     """Operators of one rank with what stands between them, once it is known that they fit."""
     needs_truth = rank < _COMPARISON
     for place, part in enumerate(parts):
@@ -206,10 +205,8 @@ def _joined(parts: list[Part], signs: list[Token], rank: int) -> Part:
     if rank == _COMPARISON:
         if len(signs) > 1:
             raise Mistake("comparisons cannot be chained; write 'a < b AND b < c'", signs[1].start)
-        _refuse_beyond_rate(parts[0], parts[1])
-        _refuse_beyond_rate(parts[1], parts[0])
-        _refuse_idle(parts[0], signs[0].text, parts[1])
-        _refuse_idle(parts[1], _MIRRORED[signs[0].text], parts[0])
+        _refuse_idle(parts[0], signs[0].text, parts[1], rates)
+        _refuse_idle(parts[1], _MIRRORED[signs[0].text], parts[0], rates)
     for operator, part in zip(signs, parts[1:], strict=True):
         if operator.text == "/" and part.tree == Number(0.0):
             raise Mistake("a division by 0 never has a value", part.start)
@@ -222,27 +219,18 @@ def _refuse_kind(part: Part, truth: bool, message: str) -> None:
         raise Mistake(f"{message}, found {'a comparison' if part.is_truth else 'a number'}", part.start)
 
 
-def _refuse_beyond_rate(rate: Part, limit: Part) -> None:
-    """`accuracy >= 90` would never hold, for in formulas a rate is a fraction."""
-    if not isinstance(rate.tree, Name) or not isinstance(limit.tree, Number):
+def _refuse_idle(part: Part, operator: str, limit: Part, rates: Collection[str]) -> None:
+    """In formulas a rate is a fraction: `accuracy >= 90` would never hold, and `accuracy >= 0` always holds."""
+    name, value = part.tree.name if isinstance(part.tree, Name) else None, _stated(limit.tree)
+    if name not in rates or value is None:
         return
-    metric = METRICS.get(rate.tree.name)
-    if metric and metric.rate and compare(limit.tree.value, ">", 1.0):
-        written = f"{limit.tree.value:g}"
-        message = f"'{metric.name}' lies between 0 and 1, so it cannot be compared with {written}; write {written}%"
+    if compare(value, ">", 1.0):
+        message = f"'{name}' lies between 0 and 1, so it cannot be compared with {value:g}; write {value:g}%"
         raise Mistake(message, limit.start)
-
-
-def _refuse_idle(part: Part, operator: str, limit: Part) -> None:
-    """`accuracy >= 0` holds whatever an agent does."""
-    value = _stated(limit.tree)
-    metric = METRICS.get(part.tree.name) if isinstance(part.tree, Name) else None
-    if value is None or metric is None or not metric.rate or operator in ("=", "!="):
-        return
     at_least, at_most = compare(0.0, operator, value), compare(1.0, operator, value)
-    if at_least == at_most:
+    if at_least == at_most and operator not in ("=", "!="):
         never = "fail" if at_least else "hold"
-        raise Mistake(f"'{metric.name} {operator} {value:g}' could never {never}", min(part.start, limit.start))
+        raise Mistake(f"'{name} {operator} {value:g}' could never {never}", min(part.start, limit.start))
 
 
 def _stated(tree: Expression) -> float | None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.suite.suite_files import load
 
-from passmuster.checks.kinds import KINDS
-from passmuster.suite._bounds import Bound, fraction, read_bound, read_share, share
-from passmuster.suite._metric_names import BUILT_IN_CHECKS, METRICS, metric_named
+from passmuster.checks._custom import CustomMetric
+from passmuster.scoring import declared_metrics
+from passmuster.scoring._bound_text import read_bound
+from passmuster.scoring._metrics import known_metrics, metric_named
+from passmuster.suite._gate_model import Bound
+from passmuster.suite._quantities import fraction, read_share, share
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Node, Scalar
 from passmuster.suite.text._yaml import read_yaml
+
+METRICS = declared_metrics()
 
 
 def node(text: str) -> Node:
@@ -246,5 +254,8 @@ def test_a_fraction_of_something(text: str, value: float | None) -> None:
     assert fraction(node(text)) == value
 
 
-def test_the_checks_without_a_score_are_the_built_in_ones() -> None:
-    assert KINDS.names == set(BUILT_IN_CHECKS)
+def test_the_checks_without_a_score_are_the_built_in_ones(tmp_path: Path) -> None:
+    checks = "[{id: b, metric: tool_blocklist, blocklist: [x]}, {id: s, metric: sequence_valid, rules: RULES}]"
+    suite = load(tmp_path, f"tests: {checks.replace('RULES', '[{type: blocklist, tools: [x]}]')}\n")
+    assert set(known_metrics(suite.tests)) == set(METRICS)
+    assert CustomMetric.gives_score

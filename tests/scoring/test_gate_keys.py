@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.suite.suite_files import VALID, load, problems
 
-from passmuster.suite._gate_keys import READERS
+from passmuster.scoring._gate_keys import GATE_KEYS as READERS
 from passmuster.suite._gate_model import BaselineSpec, Bound, Criteria, Listed, Thresholds, Weights
 from passmuster.suite._load import GATE_KEYS
 
@@ -527,10 +527,10 @@ required_scenarios: [x5]
 
 
 def test_a_suite_without_such_keys_does_not_pay_for_them() -> None:
-    late = ("bounds", "formulas", "formula_text", "gate_keys", "thresholds", "metric_names", "versions")
+    late = ("bound_text", "composite", "formula_text", "gate_keys", "thresholds", "metrics.pass_rate", "versions")
     code = (
         "import sys, passmuster; passmuster.load_suite('examples/support-agent'); "
-        f"print([name for name in {late!r} if f'passmuster.suite.{{name}}' in sys.modules])"
+        f"print([name for name in {late!r} if f'passmuster.scoring.{{name}}' in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=True)
     assert done.stdout.strip() == "[]"

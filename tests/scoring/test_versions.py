@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passmuster.suite._versions import version_key
+from passmuster.scoring._versions import version_key
 
 ORDERED = [
     *("0", "0.9", "v1.0", "1.0.1", "1.2", "1.10", "2.0.0-alpha", "2.0.0-alpha.1", "2.0.0-beta", "2.0.0-rc1"),

@@ -7,12 +7,8 @@ import re
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, did_you_mean
-from passmuster.suite._context import Context
-from passmuster.suite._gate_metrics import map_of
-from passmuster.suite._gate_model import Classification
-from passmuster.suite._model import Suite
-from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text._nodes import Node
+from passmuster.scoring._gate_metrics import map_of
+from passmuster.suite import Classification, Node, Reader, Suite
 
 __all__ = ["read_classification"]
 
@@ -21,9 +17,9 @@ _JSON_STEP = re.compile(
 )
 
 
-def read_classification(context: Context, suite: Suite, node: Node) -> Suite:
+def read_classification(reader: Reader, suite: Suite, node: Node) -> Suite:
     """Which label is the positive one, and where an answer has its label."""
-    reader, at = context.reader, "classification"
+    at = "classification"
     map_ = map_of(reader, node, at, ("positive", "from"))
     if map_ is None:
         return replace(suite, classification=Classification(positive=""))

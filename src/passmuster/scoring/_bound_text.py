@@ -1,0 +1,186 @@
+"""Bounds on metrics as people write them: `90`, `0.9`, `"≥ 85%"`, `"< 5000ms"`, `{min: 90, confidence: 95%}`.
+
+A bare number for a rate is a percentage above 1 and a fraction up to 1. Without a comparator the metric's own
+direction decides. What could never fail, or never hold, is refused: neither can be meant.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from msgspec.structs import replace
+
+from passmuster.scoring._metric import SuiteMetric
+from passmuster.suite import (
+    Bound,
+    Mapping,
+    Node,
+    Operator,
+    Quantity,
+    Reader,
+    as_rate,
+    decimal_digits,
+    number_text,
+    quantity_of,
+    read_confidence,
+)
+
+__all__ = ["read_bound", "units_of"]
+
+_COMPARATORS: dict[str, Operator] = {
+    ">=": ">=",
+    "≥": ">=",
+    "<=": "<=",
+    "≤": "<=",
+    ">": ">",
+    "<": "<",
+    "=": "=",
+    "==": "=",
+}
+_UNITS: dict[str, dict[str, int]] = {
+    "ms": {"ms": 1, "milliseconds": 1, "s": 1000, "seconds": 1000},
+    "USD": {"usd": 1, "$": 1},
+    "tokens": {"tokens": 1},
+    "": {},
+}
+"""How the unit of a metric may be written, and how many of it that is."""
+_MAP_KEYS = ("min", "max", "confidence", "undecided", "description")
+
+
+def read_bound(reader: Reader, node: Node, at: str, metric: SuiteMetric) -> Bound | None:
+    """The bound that a number, a text or a map states; None with a problem noted."""
+    if isinstance(node, Mapping):
+        return _from_map(reader, node, at, metric)
+    return _from_scalar(reader, node, at, metric)
+
+
+def _from_scalar(
+    reader: Reader, node: Node, at: str, metric: SuiteMetric, operator: Operator | None = None
+) -> Bound | None:
+    """The bound in a scalar, whose comparator is `operator` where a key such as `min` has said it already."""
+    try:
+        written = _quantity(node)
+        if operator and written.comparator:
+            raise ValueError(f"the key says which way already; leave '{written.comparator}' out")
+        own: Operator = ">=" if metric.better == "up" else "<="
+        bound = _bound(node, metric, operator or _COMPARATORS.get(written.comparator, own), _value(written, metric))
+        _refuse_idle(bound, metric)
+    except ValueError as mistake:
+        reader.problem(node, f"{at}: {mistake}")
+        return None
+    return bound
+
+
+def _quantity(node: Node) -> Quantity:
+    """The comparator, number and unit of a scalar."""
+    expected = 'a bound such as 90, 0.9, ">= 85%" or "< 5000ms"'
+    text = number_text(node)
+    if text is None:
+        raise ValueError(f"expected {expected}, or a map with 'min' or 'max'")
+    found = quantity_of(text)
+    if found is None:
+        raise ValueError(f"expected {expected}, found '{text.strip()[:40]}'")
+    if found.comparator and found.comparator not in _COMPARATORS:
+        raise ValueError(f"'{found.comparator}' is no comparator; write one of >=, <=, >, <, =")
+    return found
+
+
+def _value(written: Quantity, metric: SuiteMetric) -> float:
+    """The number in the metric's own unit: a rate as a fraction."""
+    number, unit = written.number, written.unit
+    if number < 0:
+        raise ValueError(f"no value of '{metric.name}' is below 0, so a bound cannot be; found {number}")
+    if metric.rate:
+        if unit not in ("", "%"):
+            raise ValueError(f"'{metric.name}' is a rate and has no unit '{unit}'; write 90% or 0.9")
+        number = as_rate(number, unit)
+        if number > 1:
+            raise ValueError(f"'{metric.name}' is a rate and cannot be above 100%")
+        return float(number)
+    if unit == "%":
+        raise ValueError(f"'{metric.name}' is not a rate, so it has no percentage; write {_example(metric)}")
+    if unit:
+        known = units_of(metric)
+        if unit.lower() not in known:
+            raise ValueError(f"the unit '{unit}' does not fit '{metric.name}'; write {_example(metric)}")
+        number *= known[unit.lower()]
+    return float(number)
+
+
+def units_of(metric: SuiteMetric) -> dict[str, int]:
+    """How the unit of a metric may be written, and how many of it that is."""
+    return _UNITS[metric.unit]
+
+
+def _example(metric: SuiteMetric) -> str:
+    return {"ms": "5000, 5000ms or 5s", "USD": "0.5, 0.5 USD or $0.5", "tokens": "20000"}.get(metric.unit, "a number")
+
+
+def _bound(node: Node, metric: SuiteMetric, operator: Operator, value: float) -> Bound:
+    number = Decimal(repr(value))  # not the float itself, whose digits nobody wrote
+    shown = (
+        f"{decimal_digits(number.scaleb(2))}%"
+        if metric.rate
+        else f"{decimal_digits(number * metric.per_tokens)} {metric.shown_unit}"
+    )
+    return Bound(
+        metric=metric.name,
+        operator=operator,
+        value=value,
+        rate=metric.rate,
+        text=f"{operator} {shown}".rstrip(),
+        line=node.line,
+        column=node.column,
+    )
+
+
+def _refuse_idle(bound: Bound, metric: SuiteMetric) -> None:
+    """No metric is below 0, and no rate above 1: a bound that those values tell nothing of decides nothing."""
+    from_below = bound.operator in (">=", ">")
+    if bound.operator == "=":
+        return
+    if from_below:
+        never_fails, never_holds = bound.holds(0.0), metric.rate and not bound.holds(1.0)
+    else:
+        never_fails, never_holds = metric.rate and bound.holds(1.0), not bound.holds(0.0)
+    if never_fails:
+        raise ValueError(f"'{metric.name} {bound.text}' could never fail")
+    if never_holds:
+        raise ValueError(f"'{metric.name} {bound.text}' could never hold")
+
+
+# ── Maps ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _from_map(reader: Reader, node: Mapping, at: str, metric: SuiteMetric) -> Bound | None:
+    map_ = reader.mapping(node, at, _MAP_KEYS)
+    reader.optional_text(map_, "description", at, empty=True)
+    sides = [entry for entry in map_ if entry.key in ("min", "max")]
+    bound = None
+    if len(sides) == 1:
+        operator: Operator = ">=" if sides[0].key == "min" else "<="
+        bound = _from_scalar(reader, sides[0].value, f"{at}.{sides[0].key}", metric, operator)
+    elif sides:
+        reader.problem(sides[1], f"{at}: one bound is 'min' or 'max'; state the other one under 'thresholds.risk'")
+    else:
+        reader.problem(map_, f"{at}: needs 'min' or 'max'")
+    confidence, undecided = map_.get("confidence"), map_.get("undecided")
+    if undecided is not None and confidence is None:
+        reader.problem(map_.entries["undecided"], f"{at}: 'undecided' means nothing without 'confidence'")
+    blocks = undecided is not None and reader.choice(undecided, f"{at}.undecided", ("warn", "block")) == "block"
+    level = read_confidence(reader, confidence, f"{at}.confidence") if confidence is not None else None
+    if bound is None or confidence is None:
+        return bound
+    if why := _why_unsure(bound, metric):
+        reader.problem(map_.entries["confidence"], f"{at}.confidence: {why}")
+    return replace(bound, confidence=level, undecided_blocks=blocks)
+
+
+def _why_unsure(bound: Bound, metric: SuiteMetric) -> str | None:
+    """Why confidence in this bound can never be reached."""
+    if not metric.has_interval:
+        return f"no interval is defined for '{metric.name}'; leave 'confidence' out"
+    if bound.full or (metric.rate and bound.holds(0.0) and bound.value <= 0):
+        reach = "100%" if bound.full else "0%"
+        return f"no sample can show that a rate is {reach}; leave 'confidence' out, or ask for less"
+    return None

@@ -1,0 +1,1 @@
+"""The metrics of a whole suite, one file per family; a file declares its metrics in `METRICS`."""

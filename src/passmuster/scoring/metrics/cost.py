@@ -1,0 +1,119 @@
+"""What runs cost and how many tokens they used."""
+
+import math
+from collections.abc import Sequence
+
+from passmuster.scoring._metric import (
+    Measured,
+    Pairing,
+    Sample,
+    SuiteMetric,
+    known_of,
+    mean_interval_of,
+    ratio_interval_of,
+    weighted_mean,
+)
+
+
+def _sum(values: Sequence[float], weights: Sequence[float]) -> float:
+    return math.fsum(values)
+
+
+def _complete(known: int, traces: int, what: str, value: float | None) -> Measured:
+    """A figure that has a value only if every trace states it."""
+    if traces and known == traces:
+        if value is not None and math.isinf(_as_float(value)):
+            return Measured(value=None, n=traces, why=f"the sum of their {what} is beyond any number")
+        return Measured(value=value, n=traces)
+    why = f"{traces - known} of {traces} traces do not tell their {what}" if traces else "there is no trace"
+    return Measured(value=None, n=known, why=why, known=known, total=traces)
+
+
+def _as_float(number: float) -> float:
+    """The number, infinite where it is a whole one that no double can hold."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def _total_cost(sample: Sample) -> Measured:
+    cost = sample.figures.cost
+    return _complete(cost.known, sample.figures.traces, "cost", cost.total.value() if cost.known else None)
+
+
+def _total_tokens(sample: Sample) -> Measured:
+    tokens = sample.figures.tokens
+    return _complete(tokens.known, sample.figures.traces, "tokens", tokens.total.value() if tokens.known else None)
+
+
+def _mean_cost(sample: Sample) -> Measured:
+    """The mean over traces; with an interval if every trace belongs to a scenario, for those are the sample."""
+    cost, traces = sample.figures.cost, sample.figures.traces
+    found = _complete(cost.known, traces, "cost", cost.mean())
+    means = [(one.tally.cost.mean(), float(one.tally.cost.known)) for one in sample.scenarios]
+    known = [(value, weight) for value, weight in means if value is not None]
+    unmatched = traces - sum(one.tally.runs for one in sample.scenarios)
+    if found.value is None or len(known) < 2 or unmatched:
+        return found
+    return Measured(value=found.value, n=traces, interval=mean_interval_of(known))
+
+
+def _token_efficiency(sample: Sample) -> Measured:
+    """Σ quality / Σ tokens over the runs that state their tokens."""
+    tallies = [one.tally for one in sample.scenarios]
+    stating = [tally for tally in tallies if tally.tokens.known]
+    parts = [(float(tally.quality.value()), _as_float(tally.tokens.total.value())) for tally in stating]
+    tokens = sum(b for _, b in parts)
+    if not tokens or math.isinf(tokens):
+        used = "no tokens were used" if not tokens else "the sum of their tokens is beyond any number"
+        return Measured(value=None, n=0, why=used if stating else "no run of a scenario tells its tokens")
+    n = sum(tally.tokens.known for tally in stating)
+    known, total = known_of(n, sum(tally.runs for tally in tallies))
+    value = math.fsum(a for a, _ in parts) / tokens
+    return Measured(value=value, n=n, interval=ratio_interval_of(parts), known=known, total=total)
+
+
+METRICS = (
+    SuiteMetric(
+        name="token_efficiency",
+        description="Quality per token. A bound states it per token (`0.002`); reports show it per 1,000 "
+        "(`2 per 1,000 tokens`).",
+        measure=_token_efficiency,
+        rate=False,
+        per_tokens=1000,
+        order=60,
+    ),
+    SuiteMetric(
+        name="total_cost_usd",
+        description="What all runs cost, in USD.",
+        measure=_total_cost,
+        better="down",
+        rate=False,
+        unit="USD",
+        has_interval=False,
+        order=61,
+        pairing=Pairing(lambda one: one.cost_usd, _sum),
+    ),
+    SuiteMetric(
+        name="mean_cost_usd",
+        description="What one run costs on average, in USD.",
+        measure=_mean_cost,
+        better="down",
+        rate=False,
+        unit="USD",
+        order=62,
+        pairing=Pairing(lambda one: one.cost_usd, weighted_mean),
+    ),
+    SuiteMetric(
+        name="total_tokens",
+        description="How many tokens all runs used.",
+        measure=_total_tokens,
+        better="down",
+        rate=False,
+        unit="tokens",
+        has_interval=False,
+        order=63,
+        pairing=Pairing(lambda one: one.tokens, _sum),
+    ),
+)
