@@ -1,7 +1,7 @@
 """The traces and suites that everything here is measured on: made from a fixed seed, the same on every machine.
 
 The first corpus: a trace has ten calls of twenty tools and a model call before each, about 10 KB a line. The suite has
-a policy with five arguments for every tool, six sequence rules and a blocklist of globs. One trace in 200 breaks a rule.
+a policy with five arguments for every tool, six sequence rules and a blocklist of globs. One trace in 200 is broken.
 
 The second corpus is heavy in arguments: ten calls a trace, twenty values a call, nested two deep (numbers, enums,
 patterns, lists of objects), with a policy for all of them. One trace in 100 breaks it.
