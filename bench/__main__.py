@@ -19,7 +19,7 @@ from bench.reference_decoding import decode_file
 from bench.timing import best_of, peak_memory, together
 
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._run import judge
+from passmuster.engine._run import evaluate_sources
 from passmuster.scoring._verdict import Settings
 from passmuster.traces._sources import Source
 
@@ -68,7 +68,7 @@ def heavy_throughput(folder: Path, megabytes: float, rounds: int) -> Line:
 
 def _next_to_decoding(key: str, what: str, path: Path, suite: Path, rounds: int, bar: float) -> Line:
     loaded, source = load_suite(suite), Source(str(path), path.name)
-    only, full = best_of(rounds, lambda: decode_file(path), lambda: judge(loaded, [source], SETTINGS))
+    only, full = best_of(rounds, lambda: decode_file(path), lambda: evaluate_sources(loaded, [source], SETTINGS))
     speed = path.stat().st_size / full / 1e6
     print(f"  decoding {only:.3f} s, evaluating {full:.3f} s: {speed:.0f} MB/s on one core", file=sys.stderr)
     return Line(key, what, only / full, bar, True)
@@ -113,7 +113,9 @@ def linearity(folder: Path, rounds: int) -> Line:
         line = path.read_bytes()
         path.write_bytes(line * traces)
         sources.append(Source(str(path), path.name))
-    short, long = best_of(rounds, *(lambda source=source: judge(suite, [source], SETTINGS) for source in sources))
+    short, long = best_of(
+        rounds, *(lambda source=source: evaluate_sources(suite, [source], SETTINGS) for source in sources)
+    )
     return Line("linearity", "10,000 calls in a trace ÷ 10 × 1,000 calls", long / short, 1.2, False)
 
 

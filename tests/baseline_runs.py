@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passmuster.engine._baselines import record
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._run import judge
+from passmuster.engine._record import record
+from passmuster.engine._run import evaluate_sources
 from passmuster.scoring._baseline import Baseline
 from passmuster.scoring._report import GateLine, Report
 from passmuster.scoring._settings import Settings
@@ -71,7 +71,7 @@ def compared(
 ) -> Report:
     """The report on these traces, compared with a baseline."""
     source = source_of(folder, traces)
-    return judge(loaded(folder, suite), [source], Settings(today=DAY, **settings), baseline=baseline)
+    return evaluate_sources(loaded(folder, suite), [source], Settings(today=DAY, **settings), baseline=baseline)
 
 
 def lines(report: Report) -> dict[str, GateLine]:

@@ -361,7 +361,7 @@ def test_without_arguments_the_command_helps_and_is_no_success() -> None:
     ended = passmuster_()
     assert ended.returncode == 2
     assert "Usage: passmuster" in ended.stdout + ended.stderr
-    assert "run Judge an agent's traces by a suite." in " ".join((ended.stdout + ended.stderr).split())
+    assert "run Evaluate an agent's traces by a suite." in " ".join((ended.stdout + ended.stderr).split())
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -438,6 +438,17 @@ def test_the_library_reads_a_folder_and_is_strict_on_request(suite: Path) -> Non
 def test_nothing_to_judge_is_an_error_in_the_library_too(suite: Path) -> None:
     with pytest.raises(passmuster.TraceError, match="no trace found"):
         passmuster.evaluate(passmuster.load_suite(suite), [])
+
+
+def test_the_library_hides_secrets_unless_asked_for_the_raw_report(tmp_path: Path) -> None:
+    secret = "sk-" + "a1B2" * 12
+    suite = {"tests": [{"id": "a", "metric": "args_valid", "tool": "pay", "constraints": {"note": {"maxLength": 3}}}]}
+    (tmp_path / "passmuster.json").write_text(json.dumps(suite))
+    trace = {"steps": [{"type": "tool_call", "tool": "pay", "arguments": {"note": f"use {secret}"}}]}
+    (tmp_path / "t.jsonl").write_text(json.dumps(trace))
+    loaded, traces = passmuster.load_suite(tmp_path), list(passmuster.read_traces(tmp_path / "t.jsonl"))
+    assert secret not in repr(passmuster.evaluate(loaded, traces))
+    assert secret in repr(passmuster.evaluate(loaded, traces, redact=False))
 
 
 def test_all_that_is_exported_is_there() -> None:

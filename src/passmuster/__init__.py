@@ -1,4 +1,4 @@
-"""Decide whether an AI agent may ship: what it did, judged by what was asked, with reasons that point at a line."""
+"""Decide whether an AI agent may ship: evaluate its traces by a suite, with located reasons."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ TYPE_CHECKING = False  # type checkers take it for true; importing it from `typi
 
 if TYPE_CHECKING:
     from passmuster._problems import InputError, SuiteError, TraceError, UsageError
+    from passmuster.api import evaluate, load_suite
     from passmuster.checks import MetricResult, Violation, metric
-    from passmuster.engine import evaluate, load_suite
     from passmuster.scoring import Report
     from passmuster.suite import Suite
     from passmuster.traces import ToolCall, Trace, read_traces
@@ -19,8 +19,8 @@ else:
         __name__,
         {
             "_problems": ("InputError", "SuiteError", "TraceError", "UsageError"),
+            "api": ("evaluate", "load_suite"),
             "checks": ("MetricResult", "Violation", "metric"),
-            "engine": ("evaluate", "load_suite"),
             "scoring": ("Report",),
             "suite": ("Suite",),
             "traces": ("ToolCall", "Trace", "read_traces"),

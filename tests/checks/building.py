@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import passmuster
-from passmuster.engine._run import judge as judge_sources
+from passmuster.engine._run import evaluate_sources as judge_sources
 from passmuster.scoring._report import Report, TestReport
 from passmuster.scoring._verdict import Settings
 from passmuster.traces._sources import find_sources

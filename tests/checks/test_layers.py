@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from tests.checks.building import Step, call, judge, trace
 
 import passmuster
+from passmuster.api._redact_report import redact_report
 from passmuster.cli._main import command
+from passmuster.engine._job import Job
 from passmuster.engine._parts import cut
-from passmuster.engine._plan import compile_suite
-from passmuster.engine._run import count_part, hearing
-from passmuster.engine._run import judge as judge_sources
+from passmuster.engine._progress import Progress
+from passmuster.engine._run import evaluate_sources as judge_sources
+from passmuster.engine.executors.inline import execute
 from passmuster.redaction._redactor import Redactor
-from passmuster.reports._redact_report import redact_report
 from passmuster.reports.formats.json import write as write_json
 from passmuster.scoring._report import Report
 from passmuster.scoring._tally import merge
@@ -537,12 +538,7 @@ def test_no_split_of_the_traces_changes_the_report(tmp_path: Path, runs: list[An
     path = tmp_path / "t.jsonl"
     path.write_text("".join(f"{json.dumps(run)}\n" for run in runs))
     source = Source(str(path), "t.jsonl")
-    plan, tallies = compile_suite(suite, today.today), []
-    for piece in cut([source], 2, part):
-        tally = plan.tally()
-        with hearing(plan, tally, today) as take:
-            count_part(take, tally, piece, skip_bad_lines=False)
-        tallies.append(tally)
+    tallies = [execute(Job(suite, today), [piece], 1, Progress()) for piece in cut([source], 2, part)]
     chance.shuffle(tallies)
     together = merge(tallies)
     report = conclude(suite, together, today, lines_of(together.spots(), together.part_lines()))

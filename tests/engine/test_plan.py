@@ -11,7 +11,8 @@ from tests.checks.building import judge, trace, write
 
 import passmuster
 from passmuster._problems import TraceError
-from passmuster.engine._plan import compile_suite, select
+from passmuster.engine._plan import compile_suite
+from passmuster.engine._select import select
 
 SUITE: dict[str, Any] = {
     "scenarios": [

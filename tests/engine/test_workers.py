@@ -17,11 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from passmuster.engine._job import Job
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._messages import Judge, Setup, send
 from passmuster.engine._parts import Part, _quota, available_cpus, cut, worker_count
-from passmuster.engine._plan import compile_suite
-from passmuster.engine._run import count_part, hearing, judge
+from passmuster.engine._progress import Progress
+from passmuster.engine._run import evaluate_sources
+from passmuster.engine.executors._messages import EvaluatePart, Setup, send
+from passmuster.engine.executors.inline import execute
 from passmuster.reports.formats.json import write
 from passmuster.scoring._report import Report
 from passmuster.scoring._tally import merge
@@ -92,16 +94,10 @@ def test_no_split_changes_the_report(
     path = tmp_path / "t.jsonl"
     path.write_bytes((ending.join(lines) + (ending if last else "")).encode())
     source = Source(str(path), "t.jsonl")
-    whole = judge(suite, [source], SETTINGS)
-    plan = compile_suite(suite, SETTINGS.today)
+    whole = evaluate_sources(suite, [source], SETTINGS)
     parts = cut([source], 2, part_bytes)
     assert len(parts) > 1 or path.stat().st_size <= part_bytes
-    tallies = []
-    for part in parts:
-        tally = plan.tally()
-        with hearing(plan, tally, SETTINGS) as take:
-            count_part(take, tally, part, skip_bad_lines=False)
-        tallies.append(tally)
+    tallies = [execute(Job(suite, SETTINGS), [part], 1, Progress()) for part in parts]
     chance.shuffle(tallies)
     together = merge(tallies)
     report = conclude(suite, together, SETTINGS, lines_of(together.spots(), together.part_lines()))
@@ -238,7 +234,7 @@ def test_a_killed_worker_is_an_error_that_names_its_part(slow_run: Any) -> None:
     os.kill(first, signal.SIGKILL)
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 3
-    assert "a worker process was killed (signal 9; out of memory?) while it judged" in errors
+    assert "a worker process was killed (signal 9; out of memory?) while it evaluated" in errors
     assert ".jsonl" in errors
     assert not Path(f"/proc/{second}").exists()
     assert left_behind(folder) == ["passmuster.json", "slow_metric.py"]
@@ -420,7 +416,7 @@ def test_a_worker_whose_parent_is_gone_ends_without_a_word(corpus: Path) -> None
         golden={},
     )
     worker = subprocess.Popen(
-        [sys.executable, "-c", "from passmuster.engine._worker import main; main()"],
+        [sys.executable, "-c", "from passmuster.engine.executors._worker import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -430,14 +426,14 @@ def test_a_worker_whose_parent_is_gone_ends_without_a_word(corpus: Path) -> None
     assert worker.stderr is not None
     worker.stdout.close()
     send(cast("BinaryIO", worker.stdin), setup)
-    send(cast("BinaryIO", worker.stdin), Judge(0, cut([source], 1)[0]))
+    send(cast("BinaryIO", worker.stdin), EvaluatePart(0, cut([source], 1)[0]))
     worker.stdin.close()
     assert worker.wait(60) == 1
     assert worker.stderr.read() == b""
     worker.stderr.close()
 
 
-PROBE = "import sys; from passmuster.engine import _worker; print(*{name.partition('.')[0] for name in sys.modules})"
+PROBE = "import sys, passmuster.engine.executors._worker; print(*{name.partition('.')[0] for name in sys.modules})"
 
 
 def test_workers_import_nothing_from_the_current_folder(corpus: Path, tmp_path: Path) -> None:

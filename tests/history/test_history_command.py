@@ -162,7 +162,7 @@ def test_a_history_that_cannot_be_written_is_one_note_and_changes_nothing(folder
     with held:
         ended = process("run", "--traces", "bad.jsonl", cwd=folder, before=before)
     assert (ended.returncode, ended.stdout) == (plain.returncode, plain.stdout) == (1, plain.stdout)
-    assert re.fullmatch(r"note: this run was not kept in the history: .+\n", ended.stderr)
+    assert re.fullmatch(r"note: this run was not added to the history: .+\n", ended.stderr)
     assert plain.stderr == ""
     if trouble == "no room for one more":
         assert len(runs(folder)) == 1

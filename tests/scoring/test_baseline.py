@@ -27,13 +27,16 @@ from tests.baseline_runs import (
 )
 
 import passmuster
-from passmuster.engine._baselines import record
+from passmuster.api._redact_report import redact_report
+from passmuster.api._save_baseline import redact_baseline
+from passmuster.engine._job import Job
 from passmuster.engine._parts import cut
-from passmuster.engine._plan import compile_suite
-from passmuster.engine._run import count_part, judge
+from passmuster.engine._progress import Progress
+from passmuster.engine._record import record
+from passmuster.engine._run import evaluate_sources
+from passmuster.engine.executors.inline import execute
 from passmuster.redaction._redactor import Redactor
 from passmuster.reports._baseline_file import encoded_baseline as write
-from passmuster.reports._redact_report import redact_report
 from passmuster.scoring._baseline import BASELINE_SCHEMA as SCHEMA
 from passmuster.scoring._baseline import Baseline, Share
 from passmuster.scoring._baseline_pairs import pairs_of
@@ -328,7 +331,7 @@ def test_a_baseline_is_the_reference_of_path_and_cost_and_of_itself(tmp_path: Pa
 def test_saving_twice_gives_the_same_bytes_and_reading_them_the_same_baseline(tmp_path: Path) -> None:
     suite = suite_of("AB", required_scenarios=["A"])
     traces = traces_of({"A": [PASS, FAIL], "B": PASS}, total_cost_usd=0.1, total_duration_ms=7)
-    one, other = (write(recorded(tmp_path, suite, order), Redactor()) for order in (traces, traces[::-1]))
+    one, other = (write(recorded(tmp_path, suite, order)) for order in (traces, traces[::-1]))
     assert one == other
     document = json.loads(one)
     assert document["schema"] == SCHEMA
@@ -343,7 +346,7 @@ def test_saving_twice_gives_the_same_bytes_and_reading_them_the_same_baseline(tm
 def test_secrets_in_the_names_of_tools_are_hidden(tmp_path: Path) -> None:
     secret = "sk-" + "a1B2" * 12
     found = recorded(tmp_path, suite_of("A"), [trace("A", PASS, tools=[secret, "look"])])
-    text = write(found, Redactor()).decode()
+    text = write(redact_baseline(found, Redactor())).decode()
     assert secret not in text
     assert "[hidden #1]" in text
     report = compared(tmp_path, suite_of("A"), [trace("A", FAIL)], found)
@@ -381,12 +384,8 @@ def test_no_split_of_the_traces_changes_a_line(
     baseline = recorded(tmp_path, given_suite, priced(before))
     whole = compared(tmp_path, given_suite, priced(after), baseline)
     suite, source = loaded(tmp_path, given_suite), source_of(tmp_path, priced(after))
-    plan = compile_suite(suite, DAY, baseline.golden())
-    tallies = []
-    for part in cut([source], 2, part_bytes):
-        tally = plan.tally()
-        count_part(lambda one, tally=tally: tally.add(plan.evaluate(one)), tally, part, skip_bad_lines=False)  # type: ignore[misc]
-        tallies.append(tally)
+    job = Job(suite, Settings(today=DAY), baseline.golden())
+    tallies = [execute(job, [part], 1, Progress()) for part in cut([source], 2, part_bytes)]
     chance.shuffle(tallies)
     report = conclude(suite, merge(tallies), Settings(today=DAY), {}, baseline)
     assert lines(report) == lines(whole)
@@ -442,7 +441,7 @@ def test_evaluate_takes_the_path_of_a_baseline(tmp_path: Path) -> None:
     suite = loaded(tmp_path, suite_of(IDS[:5]))
     baseline, _ = record(suite, [source_of(tmp_path, traces_of(ends(5, 0)), "before.jsonl")], Settings(today=DAY))
     path = tmp_path / "b.json"
-    path.write_bytes(write(baseline, Redactor()))
+    path.write_bytes(write(baseline))
     source_of(tmp_path, traces_of(ends(5, 5)))
     traces = list(passmuster.read_traces(tmp_path / "t.jsonl"))
     report = passmuster.evaluate(suite, traces, baseline=path)
@@ -463,6 +462,6 @@ def test_workers_give_the_same_baseline_and_the_same_lines(tmp_path: Path) -> No
     asked = Settings(today=DAY)
     alone, _ = record(suite, before, asked)
     assert record(suite, before, asked, workers=2)[0] == alone
-    assert lines(judge(suite, after, asked, workers=2, baseline=alone)) == lines(
-        judge(suite, after, asked, baseline=alone)
+    assert lines(evaluate_sources(suite, after, asked, workers=2, baseline=alone)) == lines(
+        evaluate_sources(suite, after, asked, baseline=alone)
     )

@@ -18,8 +18,8 @@ from tests.checks.building import call, trace, write
 from tests.scoring.gated_suites import gated_suites, runs
 
 import passmuster
-from passmuster.engine._messages import Tallied, receive_answer, send
 from passmuster.engine._plan import Plan, compile_suite
+from passmuster.engine.executors._messages import WorkerTally, receive_answer, send
 from passmuster.reports.formats import json as json_report
 from passmuster.scoring import _scenario_tally as scenario_tally
 from passmuster.scoring import _tally as tallying
@@ -102,10 +102,10 @@ def reported(plan: Plan, tally: Tally) -> str:
 def travelled(tally: Tally) -> Tally:
     """The tally as it arrives from a worker."""
     pipe = io.BytesIO()
-    send(pipe, Tallied(tally))
+    send(pipe, WorkerTally(tally))
     pipe.seek(0)
     answer = receive_answer(pipe)
-    assert isinstance(answer, Tallied)
+    assert isinstance(answer, WorkerTally)
     return answer.tally
 
 

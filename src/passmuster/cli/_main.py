@@ -1,43 +1,36 @@
-"""The command and its subcommands; each is imported when it is called."""
+"""The command and its subcommands: the public modules of this package, each imported when it is called."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
-from importlib import import_module
 from typing import Any, cast
 
 import click
 
 from passmuster._problems import OutsideError
+from passmuster._registry import Registry
 from passmuster._version import __version__
 
 __all__ = ["command"]
 
-_COMMANDS = {
-    "run": "Judge an agent's traces by a suite.",
-    "baseline": "Record a run, and compare, aim or tighten by it.",
-    "judge": "Find out how good the judges of a suite are.",
-    "history": "Show the runs of a suite that were kept.",
-    "compare": "Show what changed from one run to another.",
-}
+_COMMANDS = Registry("passmuster.cli")
 
 
-class _Lazy(click.Group):
-    """A group whose commands are modules of this room, named as they are."""
+class _Commands(click.Group):
+    """A command is a module with a `command`; a hyphen in its name is an underscore in the file's."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [name.replace("_", "-") for name in _COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        return cast("click.Command", import_module(f"passmuster.cli.{cmd_name}").command)
+        name = cmd_name.replace("-", "_")
+        return cast("click.Command", _COMMANDS[name].command) if name in _COMMANDS else None
 
     def invoke(self, ctx: click.Context) -> Any:
         from passmuster.cli._printing import say  # late, as the commands are
 
-        _hear_requests_to_end()
+        _interrupt_on_termination()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -47,13 +40,9 @@ class _Lazy(click.Group):
             say(f"error: {error.problem}")
             ctx.exit(3)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
 
-
-def _hear_requests_to_end() -> None:
-    """Have them end a run as Ctrl-C does, with its workers and temporary files; one that is ignored stays so."""
+def _interrupt_on_termination() -> None:
+    """Let SIGTERM and SIGHUP end a run as Ctrl-C does, with its workers and temporary files; ignored ones stay so."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
@@ -61,7 +50,7 @@ def _hear_requests_to_end() -> None:
                 signal.signal(number, signal.default_int_handler)
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
 def command() -> None:
     """Decide whether an AI agent may ship."""

@@ -1,4 +1,4 @@
-"""What a command says: lines and documents on standard output, what is wrong with the input on standard error."""
+"""Printing: lines and documents on standard output, mistakes in the input on standard error."""
 
 from __future__ import annotations
 
@@ -6,31 +6,33 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
+import msgspec
+from msgspec import Struct
 
 from passmuster._problems import InputError, OutsideError, Problem
 from passmuster.reports import encodable, one_line, plural
 
-__all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refuse", "say"]
+__all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refusing", "say"]
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print text in what standard output can show."""
+    """Print text, in the characters that standard output can show."""
     stream = _output()
     print_bytes(encodable("".join(f"{line}\n" for line in lines), stream).encode(stream.encoding or "utf-8"))
 
 
-def print_document(document: Any) -> None:
-    """Print a value as JSON."""
+def print_document(schema: str, document: Struct, **more: object) -> None:
+    """Print a value as JSON that names its schema."""
     from passmuster.reports import encoded  # late, for most commands print text
 
-    print_bytes(encoded(document))
+    print_bytes(encoded({"schema": schema, **more, **msgspec.to_builtins(document)}))
 
 
 def print_bytes(data: bytes) -> None:
-    """Print what is encoded already."""
+    """Print encoded text."""
     stream = _output()
     with open_pipe(stream):
         stream.buffer.write(data)
@@ -44,17 +46,14 @@ def _output() -> TextIO:
 
 
 def say(text: str) -> None:
-    """Tell the person, on standard error. What cannot be told changes no exit code."""
+    """Print to standard error. A failure to print changes no exit code."""
     with contextlib.suppress(OutsideError), open_pipe(sys.stderr):
         click.echo(text, err=True)
 
 
 @contextlib.contextmanager
 def open_pipe(stream: TextIO) -> Iterator[None]:
-    """What is printed here may be cut short by its reader (`| head -1`), which is none of our business.
-
-    Any other trouble, such as a full disk, is an `OutsideError`.
-    """
+    """Let the reader of a pipe close it early (`| head -1`). Any other failure is an `OutsideError`."""
     try:
         yield
     except OSError as error:
@@ -65,14 +64,18 @@ def open_pipe(stream: TextIO) -> Iterator[None]:
             raise OutsideError(Problem(f"cannot print: {error.strerror or error}")) from error
 
 
-def refuse(error: InputError) -> None:
-    """Tell what is wrong and end with exit code 2."""
-    _tell(error.problems)
-    sys.exit(2)
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Print what is wrong with the input, and end with exit code 2."""
+    try:
+        yield
+    except InputError as error:
+        _tell(error.problems)
+        sys.exit(2)
 
 
 def complain(error: InputError) -> None:
-    """Tell what is wrong with the input of a run, and that it was not judged."""
+    """Print what is wrong with the input of a run, and that nothing was evaluated."""
     _tell(error.problems)
     say(f"Nothing was judged: {plural(len(error.problems), 'problem')} in the input.")
 

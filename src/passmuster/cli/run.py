@@ -1,64 +1,43 @@
-"""`passmuster run`: judge traces by one suite or several."""
+"""`passmuster run`: evaluate traces by one suite or several."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from pathlib import Path
-from typing import TextIO, get_args
+from typing import TextIO
 
 import click
-from msgspec.structs import replace
 
+from passmuster import api
 from passmuster._problems import InputError, OutsideError, Problem, UsageError
-from passmuster.cli._inputs import Workers, day_of, sources_of
-from passmuster.cli._keeping import keep_run
+from passmuster.cli import _options as options
 from passmuster.cli._printing import complain, open_pipe, print_bytes, say
 from passmuster.cli._progress import progress_bar
-from passmuster.engine import compared_with, load_suite, worker_count
-from passmuster.engine import judge as judge_traces
-from passmuster.redaction import Redactor
-from passmuster.reports import FILE_NAMES, check_format, check_writable, one_line, redact_report, render, write_whole
-from passmuster.scoring import JudgeMode, Report, Settings
-from passmuster.suite import Suite, find_suite
-from passmuster.traces import Source, standard_input
+from passmuster.reports import check_format, one_line
 
 __all__ = ["command"]
 
-_GRAVITY = (0, 3, 1, 2)
-"""Exit codes from best to worst: what could not be judged because it is written wrong comes last."""
-
-Destination = tuple[str, str]
-"""A report format, and the path it goes to; `-` is standard output."""
+_SEVERITY = (0, 3, 1, 2)
+"""Exit codes from best to worst: what could not be evaluated for mistakes in the input comes last."""
 
 
 @click.command("run")
 @click.argument("suites", metavar="[SUITE]...", nargs=-1)
-@click.option("--traces", "traces", multiple=True, metavar="PATH", help="File, folder or glob; - is standard input.")
+@options.traces
 @click.option(
     "--report", "reports", multiple=True, metavar="FORMAT=PATH", help="console, json, junit or sarif; - prints."
 )
-@click.option("--baseline", metavar="PATH", help="What to compare with: a baseline file, or golden traces.")
+@click.option("--baseline", metavar="PATH", help="Baseline file or golden traces to compare with.")
 @click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
-@click.option(
-    "--judge",
-    type=click.Choice(get_args(JudgeMode)),
-    default="live",
-    help="Ask judges (the default), go by remembered verdicts only, or leave judges out.",
-)
+@options.judge
 @click.option("--agent-version", metavar="V", help="The agent's version, for progressive thresholds.")
 @click.option("--strict", is_flag=True, help="A warning fails the gate.")
-@click.option("--skip-bad-lines", is_flag=True, help="Go on past unreadable trace lines and count them.")
-@click.option("--root", metavar="DIR", help="The folder that policies have to lie in (default: git top level).")
-@click.option("--no-plugins", is_flag=True, help="Refuse suites that name plugins.")
-@click.option(
-    "--workers", type=Workers(), metavar="N|auto", help="Processes to use (default: auto, one a CPU for large input)."
-)
-@click.option(
-    "--today", metavar="DATE", help="The day that waivers and calibrations are judged by (default: today, UTC)."
-)
-@click.option("--no-history", is_flag=True, help="Do not keep this run in the history.")
+@click.option("--skip-bad-lines", is_flag=True, help="Skip trace lines that cannot be read, and count them.")
+@options.root
+@options.no_plugins
+@options.workers
+@options.today
+@click.option("--no-history", is_flag=True, help="Do not add this run to the history.")
 @click.option("--quiet", is_flag=True, help="Do not print the console report.")
 def command(
     suites: tuple[str, ...],
@@ -67,7 +46,7 @@ def command(
     baseline: str | None,
     only: tuple[str, ...],
     tags: tuple[str, ...],
-    judge: JudgeMode,
+    judge: api.JudgeMode,
     agent_version: str | None,
     strict: bool,
     skip_bad_lines: bool,
@@ -78,122 +57,101 @@ def command(
     no_history: bool,
     quiet: bool,
 ) -> None:
-    """Judge an agent's traces by a suite.
+    """Evaluate an agent's traces by a suite.
 
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
     Exit codes: 0 the gate passed, 1 it failed, 2 the input is wrong, 3 an outside part failed.
     """
-    codes: list[int] = []
     try:
-        settings = Settings(
-            today=day_of(today),
-            strict=strict,
+        chosen = api.RunOptions(
+            traces=traces,
+            reports=_destinations(reports, len(suites)),
+            baseline=baseline,
             only=only,
             tags=tags,
-            skip_bad_lines=skip_bad_lines,
             judge=judge,
             agent_version=agent_version,
+            strict=strict,
+            skip_bad_lines=skip_bad_lines,
+            root=root,
+            plugins=not no_plugins,
+            workers=workers,
+            today=options.day_of(today),
         )
-        wanted = _destinations(reports, len(suites))
     except UsageError as error:
         complain(error)
         sys.exit(2)
-    with contextlib.ExitStack() as stack:
-        stdin: list[Source] = []
-        for given in suites or (None,):
-            try:
-                suite = load_suite(find_suite(given, Path.cwd()), root=root, plugins=not no_plugins)
-                if "-" in traces and not stdin:
-                    stdin.append(stack.enter_context(standard_input()))
-                destinations = wanted or _default_reports(suite)
-                sources = sources_of(suite, traces, stdin)
-                check_writable(
-                    [path for _, path in destinations if path != "-"],
-                    inputs=[*suite.documents, *(source.path for source in sources), *_recorded(suite, baseline)],
-                    make_folders=not wanted,
-                )
-                with progress_bar(sources, quiet) as bar:
-                    compared, named = compared_with(suite, baseline)
-                    report = judge_traces(
-                        suite,
-                        sources,
-                        replace(settings, baseline=named),
-                        workers=worker_count(workers, sources),
-                        plugins=not no_plugins,
-                        baseline=compared,
-                        progress=bar.advance,
-                        asked=bar.asked,
-                    )
-                codes.append(_deliver(report, suite, destinations, quiet, not wanted, history=not no_history))
-            except InputError as error:
-                complain(error)
-                codes.append(2)
-            except OutsideError as error:
-                _tell(error)
-                say("The gate could not be decided: an outside part failed.")
-                codes.append(3)
-    sys.exit(max(codes, key=_GRAVITY.index))
+    with api.StandardInput() as stdin:
+        codes = [_run(suite, chosen, stdin, quiet, history=not no_history) for suite in suites or (None,)]
+    sys.exit(_worst(codes))
 
 
-def _destinations(reports: tuple[str, ...], suites: int) -> list[Destination]:
-    wanted = [_destination(report) for report in reports]
-    if suites > 1 and any(path != "-" for _, path in wanted):
+def _run(suite: str | None, chosen: api.RunOptions, stdin: api.StandardInput, quiet: bool, history: bool) -> int:
+    """Run one suite, deliver its reports, and give the exit code."""
+    try:
+        with progress_bar(quiet) as on_progress:
+            run = api.run(suite, chosen, stdin, on_progress=on_progress)
+    except InputError as error:
+        complain(error)
+        return 2
+    except OutsideError as error:
+        _tell(error)
+        say("The gate could not be decided: an outside part failed.")
+        return 3
+    code = _deliver(run, chosen.reports, quiet)
+    if history:
+        try:
+            api.add_to_history(run)
+        except Exception as error:  # the verdict stands whatever happens to the history
+            say(f"note: this run was not added to the history: {one_line(str(error))}")
+    return code
+
+
+def _deliver(run: api.Run, wanted: tuple[api.Destination, ...], quiet: bool) -> int:
+    """Print and write the reports."""
+    printed = next((to.format for to in wanted if to.path == "-"), None)
+    try:
+        if not quiet or printed == "console":
+            _show(run.report, sys.stdout if printed in (None, "console") else sys.stderr)
+        for rendered in run.rendered:
+            if rendered.path == "-":
+                print_bytes(rendered.data)
+            else:
+                api.write_report(rendered)
+    except OutsideError as error:
+        _tell(error)
+        say(f"The verdict is '{run.report.verdict}', but not every report could be delivered.")
+        return _worst([run.report.exit_code, 3])
+    return run.report.exit_code
+
+
+def _destinations(reports: tuple[str, ...], suites: int) -> tuple[api.Destination, ...]:
+    wanted = tuple(_destination(report) for report in reports)
+    if suites > 1 and any(to.path != "-" for to in wanted):
         raise UsageError(Problem("--report names one file but there are several suites; use 'output:' in each"))
-    if sum(path == "-" for _, path in wanted) > 1:
+    if sum(to.path == "-" for to in wanted) > 1:
         raise UsageError(Problem("--report: only one report can go to standard output"))
     return wanted
 
 
-def _destination(report: str) -> Destination:
+def _destination(report: str) -> api.Destination:
     name, sign, path = report.partition("=")
     if not sign or not path:
         raise UsageError(Problem(f"--report: expected FORMAT=PATH, such as json=report.json, found '{report}'"))
     check_format(name)
-    return name, path
+    return api.Destination(name, path)
 
 
-def _default_reports(suite: Suite) -> list[Destination]:
-    folder = suite.folder / suite.output.folder
-    return [(name, str(folder / FILE_NAMES[name])) for name in suite.output.formats if name != "console"]
-
-
-def _deliver(
-    report: Report, suite: Suite, destinations: list[Destination], quiet: bool, make_folders: bool, history: bool
-) -> int:
-    """Write and print the reports. Nothing leaves the house but through the one door that hides secrets."""
-    safe = redact_report(report, Redactor(suite.redact.patterns, suite.redact.arguments))
-    printed = next((name for name, path in destinations if path == "-"), None)
-    rendered = [(path, render(name, safe)) for name, path in destinations if (name, path) != ("console", "-")]
-    codes = [report.exit_code]
-    try:
-        if not quiet or printed == "console":
-            _show(safe, sys.stdout if printed in (None, "console") else sys.stderr)
-        for path, data in rendered:
-            if path == "-":
-                print_bytes(data)
-            else:
-                write_whole(path, data, make_folders=make_folders)
-    except OutsideError as error:
-        _tell(error)
-        say(f"The verdict is '{report.verdict}', but not every report could be delivered.")
-        codes.append(3)
-    if history:
-        keep_run(safe, suite, [data for path, data in rendered if ("json", path) in destinations])
-    return max(codes, key=_GRAVITY.index)
-
-
-def _recorded(suite: Suite, baseline: str | None) -> list[str | Path]:
-    """The files of an earlier run that this one may be compared with."""
-    own = suite.baseline.file if suite.baseline else None
-    return [*([baseline] if baseline else []), *([suite.folder / own] if own else [])]
+def _worst(codes: list[int]) -> int:
+    return max(codes, key=_SEVERITY.index)
 
 
 def _tell(error: OutsideError) -> None:
     say(f"error: {one_line(str(error.problem))}")
 
 
-def _show(report: Report, stream: TextIO | None) -> None:
-    if stream is None:  # closed by whoever started us, who does not want to read it
+def _show(report: api.Report, stream: TextIO | None) -> None:
+    if stream is None:  # closed by whoever started this process, who does not want to read it
         return
     from passmuster.reports import show_console
 

@@ -5,31 +5,28 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.engine._auditing import Docket as Docket
-    from passmuster.engine._auditing import docket_of as docket_of
-    from passmuster.engine._baselines import baseline_for as baseline_for
-    from passmuster.engine._baselines import baseline_path as baseline_path
-    from passmuster.engine._baselines import read_baseline as read_baseline
-    from passmuster.engine._baselines import record as record
-    from passmuster.engine._judging import judge_config as judge_config
-    from passmuster.engine._judging import open_judges as open_judges
+    from passmuster.engine._audit_cases import AuditCases as AuditCases
+    from passmuster.engine._audit_cases import audit_cases as audit_cases
+    from passmuster.engine._judge_questions import judge_config as judge_config
+    from passmuster.engine._judge_questions import open_judges as open_judges
+    from passmuster.engine._judge_questions import redactor_of as redactor_of
     from passmuster.engine._load_suite import load_suite as load_suite
-    from passmuster.engine._parts import Part as Part
     from passmuster.engine._parts import worker_count as worker_count
-    from passmuster.engine._ratchet import ratchet as ratchet
-    from passmuster.engine._run import compared_with as compared_with
-    from passmuster.engine._run import evaluate as evaluate
-    from passmuster.engine._run import judge as judge
+    from passmuster.engine._progress import OnProgress as OnProgress
+    from passmuster.engine._progress import Stage as Stage
+    from passmuster.engine._record import record as record
+    from passmuster.engine._run import evaluate_sources as evaluate_sources
+    from passmuster.engine._run import evaluate_traces as evaluate_traces
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "_auditing": ("Docket", "docket_of"),
-            "_baselines": ("baseline_for", "baseline_path", "read_baseline", "record"),
-            "_judging": ("judge_config", "open_judges"),
+            "_audit_cases": ("AuditCases", "audit_cases"),
+            "_judge_questions": ("judge_config", "open_judges", "redactor_of"),
             "_load_suite": ("load_suite",),
-            "_parts": ("Part", "worker_count"),
-            "_ratchet": ("ratchet",),
-            "_run": ("compared_with", "evaluate", "judge"),
+            "_parts": ("worker_count",),
+            "_progress": ("OnProgress", "Stage"),
+            "_record": ("record",),
+            "_run": ("evaluate_sources", "evaluate_traces"),
         },
     )

@@ -32,7 +32,7 @@ def load_suite(
 
     suite = load(Path(path), find_kinds, vocabulary(REPORT_FORMATS), root, documents)
     if suite.judging is not None:
-        from passmuster.engine._judging import judge_config  # late, for most suites ask no judge
+        from passmuster.engine._judge_questions import judge_config  # late, for most suites ask no judge
 
         judge_config(suite)
     return suite

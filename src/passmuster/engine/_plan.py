@@ -9,18 +9,16 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from passmuster._problems import Problem, UsageError, did_you_mean
 from passmuster.checks import CheckError, Golden, Outcome, RunShown, View, Viewer, golden_of, shown_by, spec_of
 from passmuster.scoring import Evaluation, Figures, Leniency, ScenarioTally, Tally, TestResult, TestTally
-from passmuster.suite import Scenario, Suite, Test, glob_matcher
+from passmuster.suite import Scenario, Suite, Test
 from passmuster.traces import Trace
 
 if TYPE_CHECKING:
     from passmuster.checks import Heard, Inquiry, Question, ScenarioCheck
 
-__all__ = ["Pending", "Plan", "compile_suite", "select"]
+__all__ = ["Pending", "Plan", "compile_suite"]
 
 
 _Evaluating = Generator[list["Question"], Sequence["Heard"], Evaluation]
@@ -218,34 +216,3 @@ def compile_suite(
 ) -> Plan:
     """The plan for a suite; `golden` is what was recorded before, per scenario."""
     return Plan(suite, today, golden, judges_only_warn=judges_only_warn)
-
-
-def select(suite: Suite, only: tuple[str, ...], tags: tuple[str, ...]) -> Suite:
-    """The part of a suite that `--only` and `--tag` ask for; what selects nothing is refused."""
-    if not only and not tags:
-        return suite
-    ids = [*(test.id for test in suite.tests), *(scenario.id for scenario in suite.scenarios)]
-    known_tags = {tag for test in suite.tests for tag in test.tags or ()}
-    known_tags |= {tag for scenario in suite.scenarios for tag in scenario.tags}
-    problems = [
-        Problem(f"--only {pattern} selects no test and no scenario{did_you_mean(pattern, ids)}")
-        for pattern in only
-        if not any(glob_matcher(pattern)(id_) for id_ in ids)
-    ]
-    problems += [
-        Problem(f"--tag {tag} is on no test and no scenario{did_you_mean(tag, known_tags)}")
-        for tag in tags
-        if tag not in known_tags
-    ]
-    tests = tuple(test for test in suite.tests if _chosen(test.id, test.tags, only, tags))
-    scenarios = tuple(replace(one, selected=_chosen(one.id, one.tags, only, tags)) for one in suite.scenarios)
-    if not problems and not tests and not any(scenario.selected for scenario in scenarios):
-        problems.append(Problem("--only and --tag together select nothing"))
-    if problems:
-        raise UsageError(problems)
-    return replace(suite, tests=tests, scenarios=scenarios)
-
-
-def _chosen(id_: str, own: tuple[str, ...] | None, only: tuple[str, ...], tags: tuple[str, ...]) -> bool:
-    named = not only or any(glob_matcher(pattern)(id_) for pattern in only)
-    return named and (not tags or not set(tags).isdisjoint(own or ()))

@@ -1,6 +1,6 @@
 """Reports: the verdict for people and machines, one module per format, each `Report -> bytes`.
 
-A writer is imported when it is first asked for. What it is given has passed `redact_report`.
+A writer is imported when it is first asked for. Secrets are hidden before a report gets here.
 """
 
 from __future__ import annotations
@@ -15,15 +15,11 @@ if TYPE_CHECKING:
     from passmuster.reports._audit_text import audit_lines as audit_lines
     from passmuster.reports._baseline_file import encoded_baseline as encoded_baseline
     from passmuster.reports._baseline_text import baseline_text as baseline_text
-    from passmuster.reports._baseline_text import kept_text as kept_text
-    from passmuster.reports._baseline_text import raised_text as raised_text
     from passmuster.reports._baseline_text import suggestion_text as suggestion_text
+    from passmuster.reports._baseline_text import tightening_text as tightening_text
     from passmuster.reports._comparison_text import comparison_lines as comparison_lines
     from passmuster.reports._encodable import encodable as encodable
-    from passmuster.reports._files import check_writable as check_writable
-    from passmuster.reports._files import write_whole as write_whole
     from passmuster.reports._history_text import history_lines as history_lines
-    from passmuster.reports._redact_report import redact_report as redact_report
     from passmuster.reports._text import one_line as one_line
     from passmuster.reports._text import plural as plural
     from passmuster.reports.formats.console import show_console as show_console
@@ -35,12 +31,10 @@ else:
         {
             "_audit_text": ("audit_lines",),
             "_baseline_file": ("encoded_baseline",),
-            "_baseline_text": ("baseline_text", "kept_text", "raised_text", "suggestion_text"),
+            "_baseline_text": ("baseline_text", "suggestion_text", "tightening_text"),
             "_comparison_text": ("comparison_lines",),
             "_encodable": ("encodable",),
-            "_files": ("check_writable", "write_whole"),
             "_history_text": ("history_lines",),
-            "_redact_report": ("redact_report",),
             "_text": ("one_line", "plural"),
             "formats.console": ("show_console",),
             "formats.json": ("encoded",),

@@ -1,4 +1,4 @@
-"""A baseline for a person, what it suggests as YAML, and what a ratchet did. A baseline fits into 80 columns."""
+"""A baseline in 80 columns of text, the thresholds it suggests as YAML, and what a ratchet changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from passmuster.reports._tables import aligned, cut
 from passmuster.reports._text import one_line, plural
 from passmuster.scoring import Baseline, Kept, RecordedScenario, Target, Tightened, between, written
 
-__all__ = ["baseline_text", "kept_text", "raised_text", "suggestion_text"]
+__all__ = ["baseline_text", "suggestion_text", "tightening_text"]
 
 _WIDTH = 80
 _NAME = 28
@@ -66,16 +66,33 @@ def _indented(rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"  {line}" for line in aligned(rows)]
 
 
-def raised_text(one: Tightened, file: str) -> str:
-    """One bound that was raised."""
+def tightening_text(
+    file: str, before: bytes, after: bytes, raised: Sequence[Tightened], kept: Sequence[Kept], dry_run: bool
+) -> list[str]:
+    """What a ratchet did to a suite file, or with `dry_run` what it would do."""
+    lines = [_raised(one, file) for one in raised]
+    lines += [f"left alone: {one_line(one.name)}: {one_line(one.why)}" for one in kept]
+    if dry_run:
+        lines += _diff(before, after, file)
+    if not raised:
+        lines.append("No bound was raised.")
+    elif dry_run:
+        lines.append("Nothing was written (--dry-run).")
+    return lines
+
+
+def _raised(one: Tightened, file: str) -> str:
     value, reached = (written(one.metric.name, value) for value in (float(one.value), one.reached))
     place = f"{one_line(file)}:{one.bound.line}"
     return f"{place}: {one_line(one.name)} {one.bound.text} → {one.bound.operator} {value} (reached {reached})"
 
 
-def kept_text(one: Kept) -> str:
-    """One that was not, and why."""
-    return f"left alone: {one_line(one.name)}: {one_line(one.why)}"
+def _diff(before: bytes, after: bytes, name: str) -> list[str]:
+    import difflib  # late, for only a dry run shows it
+
+    old, new = (text.decode("utf-8").splitlines() for text in (before, after))
+    found = difflib.unified_diff(old, new, name, f"{name} (raised)", lineterm="", n=1)
+    return [one_line(line) for line in found]
 
 
 def suggestion_text(targets: Sequence[Target], name: str, margin: float) -> list[str]:

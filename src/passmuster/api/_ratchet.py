@@ -1,27 +1,30 @@
-"""A suite file whose bounds are raised to what a baseline reached, and nothing else in it touched."""
+"""Tightening a suite's thresholds to what a baseline reached; nothing else in the file changes."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 from passmuster._problems import InputError, Problem, SuiteError, UsageError
-from passmuster.engine._load_suite import load_suite
+from passmuster.engine import load_suite
 from passmuster.scoring import Baseline, Kept, Tightened, tightened, units_of
 from passmuster.suite import Edit, Shelf, Suite, differences, edit_bounds
 
-__all__ = ["Ratchet", "ratchet"]
+__all__ = ["Tightening", "tightening"]
 
 
-class Ratchet(Struct, frozen=True):
-    """What a ratchet comes to: the file's bytes before and after, what was raised, and what was left alone."""
+class Tightening(Struct, frozen=True):
+    """A suite file's bytes before and after, which thresholds were tightened, and which were left as they are."""
 
+    suite_file: str
     before: bytes
     after: bytes
     raised: list[Tightened]
     kept: list[Kept]
+    note: str | None = None
+    """Where the baseline has other scenarios than the suite."""
 
 
-def ratchet(suite: Suite, baseline: Baseline, slack: float, *, plugins: bool = True) -> Ratchet:
+def tightening(suite: Suite, baseline: Baseline, slack: float, *, plugins: bool = True) -> Tightening:
     """The suite's file with its bounds at what was reached, less the slack. Raises `UsageError` if it would break."""
     found = list(tightened(suite, baseline, slack))
     raised = [one for one in found if isinstance(one, Tightened)]
@@ -34,7 +37,7 @@ def ratchet(suite: Suite, baseline: Baseline, slack: float, *, plugins: bool = T
     after = edited.text.encode("utf-8")
     if after != before:
         _check(suite, after, raised, plugins)
-    return Ratchet(before, after, raised, kept)
+    return Tightening(suite.file, before, after, raised, kept)
 
 
 def _check(suite: Suite, after: bytes, raised: list[Tightened], plugins: bool) -> None:

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from tests.reports.report_factory import line, report, rich_report, scenario, test_report, violation
 
 from passmuster._problems import UsageError
+from passmuster.api._redact_report import redact_report
 from passmuster.checks._outcome import Neighbours
 from passmuster.redaction._redactor import Redactor
 from passmuster.reports import FILE_NAMES, FORMATS, render
-from passmuster.reports._redact_report import redact_report
 from passmuster.scoring._report import Attempt, Behaviors, Report
 
 SECRET = "sk-" + "abcdefghijklmnopqrstuvwx"

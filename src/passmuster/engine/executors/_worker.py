@@ -1,4 +1,4 @@
-"""A worker process: compiles the suite once, judges the parts it is given, hands over one tally.
+"""A worker process: compiles the suite once, evaluates the parts it is given, hands over one tally.
 
 Orders come on standard input, answers go to standard output.
 """
@@ -9,10 +9,20 @@ import os
 from typing import BinaryIO
 
 from passmuster._problems import InputError, SuiteError
+from passmuster.engine._evaluation import evaluator
+from passmuster.engine._job import Job
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._messages import Counted, Judge, Refused, Setup, Tallied, receive_order, send
-from passmuster.engine._plan import compile_suite, select
-from passmuster.engine._run import count_part, hearing
+from passmuster.engine._progress import Progress
+from passmuster.engine._select import select
+from passmuster.engine.executors._messages import (
+    EvaluatePart,
+    PartDone,
+    PartRefused,
+    Setup,
+    WorkerTally,
+    receive_order,
+    send,
+)
 
 __all__ = ["main", "work"]
 
@@ -22,29 +32,23 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     setup = receive_order(orders)
     if not isinstance(setup, Setup):
         return
-    settings = setup.settings
+    settings, progress = setup.settings, Progress()
     suite = load_suite(setup.suite, root=setup.root, plugins=setup.plugins, documents=setup.documents)
-    plan = compile_suite(
-        select(suite, settings.only, settings.tags),
-        settings.today,
-        setup.golden,
-        judges_only_warn=settings.uncalibrated is not None,
-    )
-    tally = plan.tally()
-    with hearing(plan, tally, settings) as take:
-        while isinstance(order := receive_order(orders), Judge):
+    job = Job(select(suite, settings.only, settings.tags), settings, setup.golden)
+    with evaluator(job, progress) as evaluate:
+        while isinstance(order := receive_order(orders), EvaluatePart):
             try:
-                count_part(take, tally, order.part, settings.skip_bad_lines, figures=plan.asks_figures)
+                evaluate.part(order.part, progress)
             except InputError as error:
-                send(answers, Refused(order.number, error.problems, isinstance(error, SuiteError)))
+                send(answers, PartRefused(order.number, error.problems, isinstance(error, SuiteError)))
             else:
-                send(answers, Counted(order.number))
+                send(answers, PartDone(order.number))
     if order is not None:
-        send(answers, Tallied(tally))
+        send(answers, WorkerTally(evaluate.tally))
 
 
 def main() -> None:
-    """Keep the channels to ourselves: what a plugin prints goes to standard error, and it has nothing to read."""
+    """Keep both channels private: what a plugin prints goes to standard error, and it has nothing to read."""
     for number in range(3):
         try:
             os.fstat(number)

@@ -1,4 +1,4 @@
-"""Report files: written whole or not at all, and refused early where they cannot be."""
+"""Files that commands write: written whole or not at all, and refused early where they cannot be."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from passmuster._atomic_write import replace_file
 from passmuster._problems import OutsideError, Problem, UsageError
 
-__all__ = ["check_writable", "write_whole"]
+__all__ = ["check_writable", "write_file"]
 
 
-def write_whole(path: str | Path, data: bytes, *, make_folders: bool = False, what: str = "report") -> None:
+def write_file(path: str | Path, data: bytes, *, make_folders: bool = False, what: str = "report") -> None:
     """Write a file so that nobody ever sees half of it; what was there stays if anything goes wrong.
 
     Raises `OutsideError`, for what can be known beforehand is refused by `check_writable`.
@@ -37,7 +37,7 @@ def check_writable(
     make_folders: bool = False,
     what: str = "report",
 ) -> None:
-    """Refuse paths that cannot or must not be written, all in one go, before a run has spent time on judging.
+    """Refuse paths that cannot or must not be written, all in one go, before a run has spent time on evaluating.
 
     What a run reads, its `inputs`, it does not overwrite.
     """

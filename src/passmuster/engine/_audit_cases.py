@@ -1,4 +1,4 @@
-"""What a judge is audited on: the labelled traces, and those whose answers code alone can fail."""
+"""What judges are audited on: the labelled traces, and those whose answers fail a deterministic check."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from passmuster.judges import Label, Overruled, Rated
 from passmuster.suite import Suite
 from passmuster.traces import Trace
 
-__all__ = ["Docket", "docket_of"]
+__all__ = ["AuditCases", "audit_cases"]
 
 
-class Docket(Struct, frozen=True):
-    """What there is to ask."""
+class AuditCases(Struct, frozen=True):
+    """The questions of an audit, and how many traces they come from."""
 
     rated: list[Rated]
     overruled: list[Overruled]
     traces: int
 
 
-def docket_of(suite: Suite, traces: Iterable[Trace], labels: Sequence[Label], file: str) -> Docket:
-    """The checks that labels speak of, and those on answers that a deterministic check fails.
+def audit_cases(suite: Suite, traces: Iterable[Trace], labels: Sequence[Label], file: str) -> AuditCases:
+    """The checks that have a label, and those on answers that a deterministic check fails.
 
-    Raises `SuiteError` with every label that fits no trace, several, or no question; `file` is where they stand.
+    Raises `SuiteError` with every label that fits no trace, several, or no question; `file` is where they are.
     """
     plan = compile_suite(suite, datetime.date.min)
     by_id = _index(labels, lambda label: label.trace_id)
@@ -60,7 +60,7 @@ def docket_of(suite: Suite, traces: Iterable[Trace], labels: Sequence[Label], fi
         problems.append(Problem(inquiry, file, label.line))
     if problems:
         raise SuiteError(problems)
-    return Docket(rated, overruled, read)
+    return AuditCases(rated, overruled, read)
 
 
 def _index(labels: Sequence[Label], key: Callable[[Label], str | None]) -> dict[str, list[int]]:

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from tests.baseline_runs import BROKEN, DAY, FAIL, PASS, source_of, suite_of, trace, traces_of
 
 import passmuster
+from passmuster.api._baseline_files import BASELINE
+from passmuster.api._ratchet import tightening
 from passmuster.cli._main import command as group
-from passmuster.engine._baselines import BASELINE, record
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._ratchet import ratchet
-from passmuster.engine._run import judge
+from passmuster.engine._record import record
+from passmuster.engine._run import evaluate_sources
 from passmuster.history._reading import read_history
 from passmuster.scoring._report import Report
 from passmuster.scoring._settings import Settings
@@ -424,8 +425,8 @@ def test_what_was_counted_in_another_way_is_left_alone(saved: Path) -> None:
 def test_a_file_that_would_say_anything_else_is_not_written(
     spoil: Callable[[str], str], told: str, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passmuster.engine._ratchet.edit_bounds", lambda text, is_json, edits: Edited(spoil(text), {}))
-    monkeypatch.setattr("passmuster.engine._ratchet.tightened", lambda *arguments: iter(()))
+    monkeypatch.setattr("passmuster.api._ratchet.edit_bounds", lambda text, is_json, edits: Edited(spoil(text), {}))
+    monkeypatch.setattr("passmuster.api._ratchet.tightened", lambda *arguments: iter(()))
     ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
     assert ended.code == 2
     assert told in ended.stderr
@@ -438,7 +439,7 @@ def test_other_scenarios_than_the_baselines_are_noted(saved: Path, words: list[s
     ended = passmuster_("baseline", *words, "--baseline", "b.json", cwd=saved)
     assert ended.code == 0
     assert ended.stderr == (
-        "note: b.json was saved with other scenarios (1 are new and 1 are gone); save it again to go by these\n"
+        "note: b.json was saved with other scenarios (1 are new and 1 are gone); save it again to use these\n"
     )
 
 
@@ -553,12 +554,12 @@ def test_after_a_ratchet_the_baselines_own_traces_pass(
     suite = load_suite(path, root=tmp_path)
     source, asked = source_of(tmp_path, traces), Settings(today=DAY)
     baseline, _ = record(suite, [source], asked)
-    before = judge(suite, [source], asked, baseline=baseline)
-    turned = ratchet(suite, baseline, slack)
+    before = evaluate_sources(suite, [source], asked, baseline=baseline)
+    turned = tightening(suite, baseline, slack)
 
     path.write_bytes(turned.after)
     raised = load_suite(path, root=tmp_path)
-    after = judge(raised, [source], asked, baseline=baseline)
+    after = evaluate_sources(raised, [source], asked, baseline=baseline)
     assert after.exit_code == before.exit_code
     assert gate_of(after) == gate_of(before)
 
@@ -576,7 +577,7 @@ def test_after_a_ratchet_the_baselines_own_traces_pass(
     for old, new in zip(bounds_of(suite), bounds_of(raised), strict=True):
         assert (new.value >= old.value) if old.operator in (">", ">=") else (new.value <= old.value)
         assert (new.operator, new.metric, new.confidence) == (old.operator, old.metric, old.confidence)
-    again = ratchet(raised, baseline, slack)
+    again = tightening(raised, baseline, slack)
     assert (again.after, again.raised) == (turned.after, [])
 
 

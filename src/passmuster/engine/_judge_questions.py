@@ -1,4 +1,4 @@
-"""Asking judges: traces wait in batches, each batch is asked in rounds until nothing is left open."""
+"""Questions to judges: evaluations that wait for one are kept in batches, each asked in rounds until it is decided."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from passmuster.checks import Heard, Question
     from passmuster.judges import JudgeConfig, Judges, Mode
 
-__all__ = ["Hearing", "judge_config", "needs_one_process", "open_judges", "weigh_judges"]
+__all__ = ["QuestionQueue", "judge_config", "needs_one_process", "open_judges", "redactor_of", "with_calibration"]
 
 _BATCH = 256
 """Traces that wait together. Their questions are asked at once, as many as `concurrency` allows."""
 
 
-class Hearing:
-    """Evaluations on their way to the tally, those that wait for a judge in batches."""
+class QuestionQueue:
+    """Counts evaluations; those that wait for a judge are asked in batches first."""
 
     def __init__(self, ask: Callable[[Sequence[Question]], Sequence[Heard]], add: Callable[[Evaluation], None]) -> None:
         self._ask, self._add = ask, add
         self._waiting: list[Pending] = []
 
-    def take(self, evaluation: Evaluation | Pending) -> None:
-        """Count an evaluation, or keep it until its questions are answered."""
+    def put(self, evaluation: Evaluation | Pending) -> None:
+        """Count an evaluation, now or once its questions are answered."""
         if isinstance(evaluation, Evaluation):
             self._add(evaluation)
             return
@@ -42,7 +42,7 @@ class Hearing:
             self.finish()
 
     def finish(self) -> None:
-        """Ask, round after round, until nothing waits."""
+        """Ask until nothing waits."""
         while self._waiting:
             waiting, self._waiting = self._waiting, []
             answers = iter(self._ask([question for pending in waiting for question in pending.questions]))
@@ -57,17 +57,21 @@ class Hearing:
 def open_judges(
     suite: Suite, mode: Mode, progress: Callable[[int, int], None] | None = None, *, remember: bool = True
 ) -> Judges:
-    """The judges of a suite, with its cache unless they shall neither remember nor be remembered."""
+    """The judges of a suite; with `remember`, verdicts are read from its cache and written to it."""
     from passmuster.judges import Judges
 
     config = judge_config(suite)
     cache = suite.folder / config.cache if config and config.cache and remember else None
-    redact = partial(Redactor, suite.redact.patterns, suite.redact.arguments)
-    return Judges(config, mode, cache, progress, new_redactor=redact)
+    return Judges(config, mode, cache, progress, new_redactor=partial(redactor_of, suite))
+
+
+def redactor_of(suite: Suite) -> Redactor:
+    """A redactor that hides what the suite says besides the usual secrets."""
+    return Redactor(suite.redact.patterns, suite.redact.arguments)
 
 
 def needs_one_process(suite: Suite, settings: Settings) -> bool:
-    """Whether judges will really be asked: their limits on time and money hold for a run as a whole."""
+    """Whether judges are asked live: their limits on time and money hold for a run as a whole."""
     return suite.judging is not None and settings.judge == "live" and suite.may_ask
 
 
@@ -91,8 +95,8 @@ def judge_config(suite: Suite) -> JudgeConfig | None:
     return config
 
 
-def weigh_judges(suite: Suite, settings: Settings) -> Settings:
-    """The settings, with the reason why judges can only warn where the suite wants a calibration and has none."""
+def with_calibration(suite: Suite, settings: Settings) -> Settings:
+    """The settings; `uncalibrated` says why judges can only warn, where a calibration is required and missing."""
     config = judge_config(suite) if suite.may_ask and settings.judge != "off" else None
     if config is None or not config.require_calibration:
         return settings

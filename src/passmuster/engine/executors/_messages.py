@@ -1,4 +1,4 @@
-"""What the parent process and its workers say to each other: length-prefixed JSON over pipes."""
+"""Messages between the parent process and its workers: length-prefixed JSON over pipes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from passmuster.scoring import Settings, Tally
 
 __all__ = [
     "Answer",
-    "Counted",
+    "EvaluatePart",
     "Finish",
-    "Judge",
     "Order",
-    "Refused",
+    "PartDone",
+    "PartRefused",
     "Setup",
-    "Tallied",
+    "WorkerTally",
     "receive_answer",
     "receive_order",
     "send",
@@ -34,14 +34,14 @@ class Setup(Struct, frozen=True, tag=True):
     suite: str
     root: str
     documents: dict[str, bytes]
-    """The suite and its policies as the parent read them, so that both judge by the same words."""
+    """The suite and its policies as the parent read them, so that both evaluate the same suite."""
     plugins: bool
     settings: Settings
     golden: dict[str, Golden]
 
 
-class Judge(Struct, frozen=True, tag=True):
-    """Judge a part."""
+class EvaluatePart(Struct, frozen=True, tag=True):
+    """Evaluate a part."""
 
     number: int
     part: Part
@@ -51,28 +51,28 @@ class Finish(Struct, frozen=True, tag=True):
     """There are no more parts: hand over the tally."""
 
 
-class Counted(Struct, frozen=True, tag=True):
-    """A part has been judged and counted."""
+class PartDone(Struct, frozen=True, tag=True):
+    """A part is evaluated and counted."""
 
     number: int
 
 
-class Refused(Struct, frozen=True, tag=True):
-    """A part cannot be judged for what is in it."""
+class PartRefused(Struct, frozen=True, tag=True):
+    """A part has a record that cannot be evaluated."""
 
     number: int
     problems: list[Problem]
     of_suite: bool = False
 
 
-class Tallied(Struct, frozen=True, tag=True):
+class WorkerTally(Struct, frozen=True, tag=True):
     """Everything a worker counted."""
 
     tally: Tally
 
 
-Order = Setup | Judge | Finish
-Answer = Counted | Refused | Tallied
+Order = Setup | EvaluatePart | Finish
+Answer = PartDone | PartRefused | WorkerTally
 
 _encoder = msgspec.json.Encoder()
 _orders: msgspec.json.Decoder[Order] = msgspec.json.Decoder(Order)

@@ -1,23 +1,18 @@
-"""Recorded runs: found and read for a comparison, and made from traces."""
+"""Finding and reading what a run is compared with: a baseline file, or golden traces."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter_ns
-
-from msgspec.structs import replace
 
 from passmuster._documents import BOM, DocumentKind, read_document, schema_of
 from passmuster._problems import Problem, UsageError
-from passmuster.engine._judging import weigh_judges
-from passmuster.engine._run import Progress, conclude_run, count_sources, golden_in
-from passmuster.scoring import BASELINE_SCHEMA, Baseline, Report, Settings, baseline_of, scenario_runs
+from passmuster.scoring import BASELINE_SCHEMA, Baseline
 from passmuster.suite import Suite, display
 from passmuster.traces import Source, find_sources
 
-__all__ = ["BASELINE", "baseline_for", "baseline_path", "find_baseline", "read_baseline", "record"]
+__all__ = ["BASELINE", "baseline_for", "baseline_path", "compared_with", "find_baseline", "read_baseline"]
 
 BASELINE = DocumentKind("baseline", BASELINE_SCHEMA, 64 * 1024 * 1024, "save it again with 'passmuster baseline save'")
 """Larger than any baseline that a person could review."""
@@ -26,8 +21,8 @@ _HEAD = 4096
 _BEGINS = re.compile(rb'\s*\{\s*"schema"\s*:\s*"passmuster\.')
 
 
-def find_baseline(suite: Suite, given: str | None, here: Path) -> Baseline | list[Source]:
-    """What a run is compared with: a baseline file, or golden traces. `given` wins over what the suite names."""
+def find_baseline(suite: Suite, given: str | None, here: Path) -> Baseline | Sequence[Source]:
+    """What a run is compared with. `given` replaces what the suite names."""
     path = str(here / given) if given is not None else str(baseline_path(suite))
     name = given or display(Path(path), suite.root)
     if given is None and not Path(path).exists():
@@ -87,29 +82,9 @@ def read_baseline(path: str | Path, name: str | None = None) -> Baseline:
     return read_document(path, BASELINE, Baseline, name)
 
 
-def record(
-    suite: Suite,
-    sources: Sequence[Source],
-    settings: Settings,
-    *,
-    day: str | None = None,
-    workers: int = 1,
-    plugins: bool = True,
-    progress: Progress = lambda part, offset: None,
-    asked: Callable[[int, int], None] | None = None,
-) -> tuple[Baseline, Report]:
-    """A run of the whole suite as a baseline, and its report.
-
-    The runs are their own reference for path and cost, as they will be for whoever compares with them: the same traces
-    judged by the baseline later come to the same.
-    """
-    started = perf_counter_ns()
-    settings = weigh_judges(suite, settings)
-    golden = golden_in(suite, sources, settings) if suite.scenarios else {}
-    golden = {id_: replace(one, sequences=tuple(sorted(one.sequences))) for id_, one in golden.items()}
-    tally = count_sources(
-        suite, sources, settings, golden, workers=workers, plugins=plugins, progress=progress, asked=asked
-    )
-    report = conclude_run(suite, tally, settings, started)
-    chosen = scenario_runs(suite, suite.scenarios, tally)
-    return baseline_of(suite, chosen, report, golden, day=day), report
+def compared_with(suite: Suite, given: str | None) -> tuple[Baseline | Sequence[Source], str | None]:
+    """What a run is compared with, and its name: what is given, else what the suite names, else nothing."""
+    own = suite.baseline.file if suite.baseline else None
+    if given is None and own is None:
+        return (), None
+    return find_baseline(suite, given, Path.cwd()), given or own

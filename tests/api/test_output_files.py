@@ -11,30 +11,30 @@ from pathlib import Path
 import pytest
 
 from passmuster._problems import OutsideError, UsageError
-from passmuster.reports._files import check_writable, write_whole
+from passmuster.api._output_files import check_writable, write_file
 
 
 def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    write_whole(path, b"one")
-    write_whole(str(path), b"two")
+    write_file(path, b"one")
+    write_file(str(path), b"two")
     assert path.read_bytes() == b"two"
     assert os.listdir(tmp_path) == ["report.json"]
 
 
 def test_its_mode_is_that_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(b"")
-    write_whole(tmp_path / "whole", b"")
+    write_file(tmp_path / "whole", b"")
     assert (tmp_path / "whole").stat().st_mode == (tmp_path / "plain").stat().st_mode
     (tmp_path / "whole").chmod(0o640)
-    write_whole(tmp_path / "whole", b"again")
+    write_file(tmp_path / "whole", b"again")
     assert stat.S_IMODE((tmp_path / "whole").stat().st_mode) == 0o640
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real" / "report.json")
-    write_whole(tmp_path / "link", b"x")
+    write_file(tmp_path / "link", b"x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real" / "report.json").read_bytes() == b"x"
 
@@ -42,13 +42,13 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_folders_are_made_only_where_asked(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "report.json"
     with pytest.raises(OutsideError, match="its folder does not exist"):
-        write_whole(path, b"x")
-    write_whole(path, b"x", make_folders=True)
+        write_file(path, b"x")
+    write_file(path, b"x", make_folders=True)
     assert path.read_bytes() == b"x"
 
 
 def test_a_device_is_written_to_and_left_in_place() -> None:
-    write_whole("/dev/null", b"x")
+    write_file("/dev/null", b"x")
     assert Path("/dev/null").is_char_device()
     check_writable(["/dev/null", "/dev/null"])
 
@@ -65,7 +65,7 @@ def test_nothing_is_left_behind_when_writing_breaks_off(
 
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises((OutsideError, KeyboardInterrupt, MemoryError)) as raised:
-        write_whole(path, b"new")
+        write_file(path, b"new")
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["report.json"]
     if isinstance(error, OSError):
@@ -77,10 +77,10 @@ FULL_DISK = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-from passmuster.reports._files import write_whole
+from passmuster.api._output_files import write_file
 from passmuster._problems import OutsideError
 try:
-    write_whole(sys.argv[1], b"x" * 100_000)
+    write_file(sys.argv[1], b"x" * 100_000)
 except OutsideError as problem:
     print(problem)
 """
@@ -122,7 +122,7 @@ def test_what_may_not_be_written_is_said(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="files may not be created"):
             check_writable([tmp_path / "x"])
         with pytest.raises(OutsideError, match="permission denied"):
-            write_whole(tmp_path / "x", b"")
+            write_file(tmp_path / "x", b"")
     finally:
         tmp_path.chmod(0o700)
 
@@ -138,4 +138,4 @@ def test_what_a_run_reads_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_writing_onto_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutsideError, match="it is a folder"):
-        write_whole(tmp_path, b"x")
+        write_file(tmp_path, b"x")

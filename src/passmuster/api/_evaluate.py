@@ -1,0 +1,39 @@
+"""The verdict of a suite on traces at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from passmuster.api._baseline_files import compared_with
+from passmuster.api._options import JudgeMode, RunOptions
+from passmuster.api._redact_report import redact_report
+from passmuster.engine import evaluate_traces, redactor_of
+from passmuster.scoring import Report
+from passmuster.suite import Suite
+from passmuster.traces import Trace
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    suite: Suite,
+    traces: Iterable[Trace],
+    *,
+    strict: bool = False,
+    judge: JudgeMode = "live",
+    agent_version: str | None = None,
+    baseline: str | Path | None = None,
+    redact: bool = True,
+) -> Report:
+    """The verdict of a suite on traces at hand, with secrets hidden and long values cut as in every report.
+
+    `baseline` is a baseline file or golden traces; without it, what the suite itself names. `redact=False` gives the
+    raw report, with what the traces hold: keep it where the traces may be kept.
+    """
+    compared, name = compared_with(suite, None if baseline is None else str(baseline))
+    options = RunOptions(strict=strict, judge=judge, agent_version=agent_version)
+    report = evaluate_traces(suite, traces, replace(options.settings, baseline=name), compared)
+    return redact_report(report, redactor_of(suite)) if redact else report

@@ -1,0 +1,45 @@
+"""The trace files of a run: those given, else those that the suite names."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from passmuster._problems import Problem, UsageError
+from passmuster.suite import Suite
+from passmuster.traces import Source, find_sources, standard_input
+
+__all__ = ["StandardInput", "trace_files"]
+
+
+class StandardInput:
+    """Standard input, read when a run first asks for it and kept for the next, until the context ends."""
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._source: Source | None = None
+
+    def __enter__(self) -> StandardInput:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stack.close()
+
+    def source(self) -> Source:
+        """Standard input as a trace file."""
+        if self._source is None:
+            self._source = self._stack.enter_context(standard_input())
+        return self._source
+
+
+def trace_files(suite: Suite, given: Sequence[str], stdin: StandardInput) -> list[Source]:
+    """The files. Raises `TraceError` for paths that lead to none, `UsageError` where nobody names any."""
+    if given:
+        extra = [stdin.source()] if "-" in given else []
+        return [*find_sources([path for path in given if path != "-"], Path.cwd(), suite.root), *extra]
+    if not suite.traces:
+        message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
+        raise UsageError(Problem(message, suite.file))
+    return find_sources(suite.traces, suite.folder, suite.root)

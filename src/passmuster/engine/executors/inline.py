@@ -1,0 +1,21 @@
+"""Evaluates all parts in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from passmuster.engine._evaluation import evaluator
+from passmuster.engine._job import Job
+from passmuster.engine._parts import Part
+from passmuster.engine._progress import Progress
+from passmuster.scoring import Tally
+
+__all__ = ["execute"]
+
+
+def execute(job: Job, parts: Sequence[Part], workers: int, progress: Progress) -> Tally:
+    """One tally of all parts."""
+    with evaluator(job, progress) as evaluate:
+        for part in parts:
+            evaluate.part(part, progress)
+    return evaluate.tally
