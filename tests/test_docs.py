@@ -26,8 +26,7 @@ import pytest
 from click.testing import CliRunner
 
 import passmuster
-from passmuster import metrics, reports, traces
-from passmuster.checks import kinds
+from passmuster import metrics, reports
 from passmuster.checks.kinds import args_valid
 from passmuster.cli._main import command as group
 from passmuster.cli.baseline import command as baseline_command
@@ -35,7 +34,6 @@ from passmuster.cli.compare import command as compare_command
 from passmuster.cli.history import command as history_command
 from passmuster.cli.judge import command as judge_command
 from passmuster.cli.run import command as run_command
-from passmuster.reports import formats as report_formats
 from passmuster.scoring import declared_metrics
 from passmuster.suite import Test, fields_of
 from passmuster.suite import (
@@ -59,7 +57,6 @@ from passmuster.suite import (
 from passmuster.suite._gate_model import BaselineSpec
 from passmuster.suite._schemas import FORMATS
 from passmuster.suite._suite_file import SuiteFile
-from passmuster.traces import _reading as reading
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = [
@@ -170,28 +167,25 @@ def assert_loads(sandbox: Sandbox, text: str) -> None:
 
 @contextlib.contextmanager
 def installed(sandbox: Sandbox) -> Iterator[None]:
-    """The modules that CONTRIBUTING.md adds to the rooms, where it says to name them."""
-    rooms = {room.__name__.rsplit(".", 1)[1]: room for room in (kinds, traces, report_formats)}
+    """The modules that CONTRIBUTING.md adds, each in a folder that its package is extended by."""
     with pytest.MonkeyPatch.context() as patch:
         added = {}
         for block in blocks("CONTRIBUTING.md"):
             if block.language == "python":
-                room, name = Path(block.title).parts[-2:]
+                *folders, name = Path(block.title).with_suffix("").parts[1:]
+                package = importlib.import_module(".".join(folders))
                 sandbox.write(block.title, block.text)
-                folder = str((sandbox.folder / block.title).parent)
-                patch.setattr(rooms[room], "__path__", [*rooms[room].__path__, folder])
-                importlib.invalidate_caches()
-                added[room] = importlib.import_module(f"{rooms[room].__name__}.{name.removesuffix('.py')}")
-        patch.setattr(kinds.KINDS, "_names", None)
-        patch.setattr(reading, "FORMATS", (*reading.FORMATS, added["traces"]))
+                patch.setattr(package, "__path__", [*package.__path__, str((sandbox.folder / block.title).parent)])
+                added[name] = f"{package.__name__}.{name}"
+        importlib.invalidate_caches()
         patch.setattr(reports, "FORMATS", (*reports.FORMATS, "marks"))
-        patch.setitem(reports._MODULES, "marks", added["formats"].__name__.rsplit(".", 1)[1])
+        patch.setitem(reports._MODULES, "marks", "tally_marks")
         patch.setitem(reports.FILE_NAMES, "marks", "marks.txt")
         try:
             yield
         finally:
-            for module in added.values():
-                sys.modules.pop(module.__name__)
+            for name in added.values():
+                sys.modules.pop(name, None)
 
 
 def perform(page: str, sandbox: Sandbox) -> Iterator[tuple[Block, str]]:

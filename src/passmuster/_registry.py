@@ -17,15 +17,17 @@ class Registry(Mapping[str, ModuleType]):
 
     def __init__(self, package: str) -> None:
         self._package = package
-        self._names: frozenset[str] | None = None
+        self._folders: list[str] = []
+        self._names: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[str]:
         """The names, without importing what they stand for."""
-        if self._names is None:
-            folders: list[str] = list(import_module(self._package).__path__)
+        folders: list[str] = list(import_module(self._package).__path__)
+        if folders != self._folders:
             found = (entry for folder in folders for entry in os.listdir(folder))
             self._names = frozenset(name[:-3] for name in found if name.endswith(".py") and not name.startswith("_"))
+            self._folders = folders
         return self._names
 
     def __getitem__(self, name: str) -> ModuleType:

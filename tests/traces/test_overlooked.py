@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.traces.building import Json, call, header, lines, read, read_past, refusal, result, said, tools, trace, write
 
-from passmuster.traces._overlooked import may_tell, told
+from passmuster.traces._overlooked import find_calls, may_hold_calls
 
 ASKED = [{"function": {"name": "d"}}]
 USED = [{"type": "tool_use", "name": "d", "input": {}}]
@@ -59,25 +59,25 @@ SILENT: list[Json] = [
 
 @pytest.mark.parametrize(("record", "name"), TELLING)
 def test_what_tells_of_calls(record: Json, name: str) -> None:
-    assert told(record) == name
-    assert may_tell(json.dumps(record).encode())
-    assert may_tell(json.dumps(record, indent=1, separators=(", ", " : ")).encode())
+    assert find_calls(record) == name
+    assert may_hold_calls(json.dumps(record).encode())
+    assert may_hold_calls(json.dumps(record, indent=1, separators=(", ", " : ")).encode())
 
 
 @pytest.mark.parametrize("record", SILENT, ids=json.dumps)
 def test_what_tells_of_none(record: Json) -> None:
-    assert told(record) is None
+    assert find_calls(record) is None
 
 
 def test_a_call_is_not_worth_a_look() -> None:
-    assert not may_tell(json.dumps(call("t", arguments={"a": 1}), indent=1).encode())
+    assert not may_hold_calls(json.dumps(call("t", arguments={"a": 1}), indent=1).encode())
 
 
 def test_depth_is_no_hiding_place() -> None:
     deep: Any = {"tool_calls": ASKED}
     for _ in range(10_000):
         deep = [deep]
-    assert told({"x": deep}) == "tool_calls"
+    assert find_calls({"x": deep}) == "tool_calls"
 
 
 # ── The native form ─────────────────────────────────────────────────────────────────────────────────────────

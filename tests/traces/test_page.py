@@ -16,8 +16,8 @@ from tests import test_docs
 from tests.traces.building import Json, read, read_past, refusal, write
 
 from passmuster._problems import TraceError
-from passmuster.traces import _native as native
 from passmuster.traces._model import Handoff, LlmCall, Message, ToolCall, ToolResult
+from passmuster.traces._native_form import TraceFields
 
 PAGE = "docs/traces.md"
 SCHEMA = json.loads(test_docs.text_of("docs/trace.schema.json"))
@@ -58,7 +58,7 @@ def test_no_example_is_left_out() -> None:
 
 
 def test_the_tables_list_every_field() -> None:
-    fields = written_names(native.Fields) | {"metadata"}
+    fields = written_names(TraceFields) | {"metadata"}
     assert set(test_docs.words(PAGE, "## The native form")) == fields
     assert fields | {"type"} == set(SCHEMA["properties"])
     section = test_docs.text_of(PAGE).split("\n### Steps\n", 1)[1]
@@ -69,7 +69,7 @@ def test_the_tables_list_every_field() -> None:
 
 
 def test_the_example_uses_every_field() -> None:
-    assert set(json.loads(EXAMPLES["run.json"])) == written_names(native.Fields) | {"metadata"}
+    assert set(json.loads(EXAMPLES["run.json"])) == written_names(TraceFields) | {"metadata"}
 
 
 # ── The schema ──────────────────────────────────────────────────────────────────────────────────────────────

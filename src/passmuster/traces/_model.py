@@ -1,18 +1,18 @@
 """What an agent did once: a `Trace` and its parts.
 
-A *step* is one thing that happened: a model call, a tool call, a handoff or a message. A *tool call*
-counts once, whether it was seen as a request, an execution or both; readers have paired results with
-their calls before a `Trace` exists. A call whose result was never recorded has an unknown result,
-which is not a failure. A call with an `error` is an attempt, not a success.
+A *step* is a model call, a tool call, a handoff or a message. A tool call counts once, whether it was recorded as a
+request, an execution or both: readers pair results with calls before a `Trace` exists. A call whose result was never
+recorded has an unknown result, which is not a failure; a call with an `error` is an attempt, not a success.
 
-Results stay undecoded until somebody asks for them, and are decoded once.
+Results stay JSON text until they are asked for.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Generic, Literal, TypeVar, overload
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Raw, Struct, field
@@ -38,38 +38,17 @@ Amount = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0)]
 Key = str | int
 
-T = TypeVar("T")
-
-
-class once(Generic[T]):
-    """A value computed on first use and kept with its struct, which stays frozen to everybody else."""
-
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self.compute = compute
-        self.name = compute.__name__
-        self.__doc__ = compute.__doc__
-
-    @overload
-    def __get__(self, owner: None, kind: type) -> once[T]: ...
-    @overload
-    def __get__(self, owner: object, kind: type) -> T: ...
-    def __get__(self, owner: object | None, kind: type) -> once[T] | T:
-        if owner is None:
-            return self
-        value = owner.__dict__[self.name] = self.compute(owner)
-        return value
-
-
+_LARGEST = sys.float_info.max
 _decode = msgspec.json.Decoder().decode
 
 
 def decoded(raw: Raw) -> Any:
-    """The value of a JSON text that was kept as it stood; None for none."""
+    """The value of JSON text that was kept undecoded; None for empty text."""
     if not raw:
         return None
     try:
         return _decode(raw)
-    except msgspec.ValidationError:  # a number beyond a double, such as 1e400, which `json` reads as infinite
+    except msgspec.ValidationError:  # a number no double can hold, such as 1e400, which `json` reads as infinite
         import json  # late, for few runs need it
 
         return json.loads(bytes(raw), parse_int=_whole)
@@ -78,11 +57,8 @@ def decoded(raw: Raw) -> Any:
 def _whole(digits: str) -> float:
     try:
         return int(digits)
-    except ValueError:  # longer than Python is willing to convert
+    except ValueError:  # more digits than Python is willing to convert
         return float(digits)
-
-
-_LARGEST = sys.float_info.max
 
 
 def oversized_numbers(value: Any) -> Iterator[tuple[str | int, ...]]:
@@ -101,17 +77,17 @@ def oversized_numbers(value: Any) -> Iterator[tuple[str | int, ...]]:
 class LlmCall(Struct, frozen=True, gc=False, tag_field="type", tag="llm_call"):
     """One call of a model."""
 
-    model: str | None = None
-    tokens_in: Count | None = None
-    tokens_out: Count | None = None
-    cost_usd: Amount | None = None
-    duration_ms: Amount | None = None
-    id: Key | None = None
-    parent: Key | None = None
+    model: Annotated[str | None, Meta(description="The model that was called.")] = None
+    tokens_in: Annotated[Count | None, Meta(description="Tokens sent to the model.")] = None
+    tokens_out: Annotated[Count | None, Meta(description="Tokens the model produced.")] = None
+    cost_usd: Annotated[Amount | None, Meta(description="What the call cost, in US dollars.")] = None
+    duration_ms: Annotated[Amount | None, Meta(description="How long it took, in milliseconds.")] = None
+    id: Annotated[Key | None, Meta(description="What other steps call this one in their `parent`.")] = None
+    parent: Annotated[Key | None, Meta(description="The id of the step it ran inside.")] = None
 
 
 class ToolCall(Struct, frozen=True, gc=False, tag_field="type", tag="tool_call"):
-    """One call of a tool, with what came back."""
+    """One call of a tool, with its result."""
 
     tool: str
     id: Key | None = None
@@ -136,31 +112,33 @@ class ToolCall(Struct, frozen=True, gc=False, tag_field="type", tag="tool_call")
 
 
 class ToolResult(Struct, frozen=True, gc=False, tag_field="type", tag="tool_result"):
-    """A result recorded apart from its call. Readers pair it; no `Trace` holds one."""
+    """A result recorded apart from its call. Readers pair it with the call; no `Trace` holds one."""
 
-    id: Key | None = None
-    tool: str | None = None
-    result_json: Raw = field(default=Raw(), name="result")
-    error: Any = None
-    duration_ms: Amount | None = None
+    id: Annotated[Key | None, Meta(description="The id of the call it belongs to.")] = None
+    tool: Annotated[str | None, Meta(description="The tool it came from.")] = None
+    result_json: Annotated[Raw, Meta(description="What the tool returned.")] = field(default_factory=Raw, name="result")
+    error: Annotated[Any, Meta(description="Why the call failed, as in a tool_call.")] = None
+    duration_ms: Annotated[Amount | None, Meta(description="How long the call took, in milliseconds.")] = None
 
 
 class Handoff(Struct, frozen=True, gc=False, tag_field="type", tag="handoff"):
     """One agent passing the task to another."""
 
-    to: str
-    from_: str | None = field(default=None, name="from")
+    to: Annotated[str, Meta(description="The agent that takes over.")]
+    from_: Annotated[str | None, Meta(description="The agent that hands over.")] = field(default=None, name="from")
 
 
 class Message(Struct, frozen=True, gc=False, tag_field="type", tag="message"):
     """Something said by the user, the agent or the system."""
 
-    role: str
-    content: Any = None
+    role: Annotated[str, Meta(description="Who says it: user, assistant, system, …")]
+    content: Annotated[Any, Meta(description='A string, or a list of parts of which those with a "text" are read.')] = (
+        None
+    )
 
     @property
     def text(self) -> str | None:
-        """The words of the message, whether its content is a string or a list of parts."""
+        """The text of the message, whether its content is a string or a list of parts."""
         if isinstance(self.content, list):
             parts = [part.get("text") for part in self.content if isinstance(part, dict)]
             return "".join(part for part in parts if isinstance(part, str))
@@ -172,21 +150,21 @@ AnyStep = LlmCall | ToolCall | ToolResult | Handoff | Message
 
 
 class Agent(Struct, frozen=True):
-    """Who acted."""
+    """The agent that acted."""
 
     name: str | None = None
     version: str | None = None
 
 
 class Fault(Struct, frozen=True):
-    """Why the agent did not finish: its own failure, or that of what it ran on."""
+    """Why the agent did not finish: its own failure, or that of the infrastructure."""
 
     message: str
     kind: Literal["agent", "infra"] = "agent"
 
 
 class Place(Struct, frozen=True):
-    """Where a step stood: the record it came from, and its index there (-1 where it is the record)."""
+    """Where a step is: the record it came from, and its index there (-1 where the step is the record)."""
 
     offset: int
     line: int
@@ -194,20 +172,20 @@ class Place(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """Where a trace stood in its source. Lines in the file are worked out later, for what is reported (`locate`)."""
+    """Where a trace is in its source. Line numbers are computed later, for what is reported (`_locate`)."""
 
     file: str = ""
     """How reports name the file."""
     path: str = ""
     """Where it really is."""
     offset: int = 0
-    """Byte offset of the record the trace was read from."""
+    """Byte offset of the record that the trace was read from."""
     part: int = 0
     """Byte offset at which the part of the file begins that was read in one go."""
     line: int = 0
     """The record's line in its part, from 1; 0 where a record is not a line."""
     step_places: tuple[Place, ...] | None = None
-    """One place a step, where a step's own is not simply its index in the record."""
+    """The place of each step, where it is not simply the step's index in the record."""
     steps_key: str = "steps"
     """The key of the record under which its steps are listed."""
 
@@ -231,24 +209,24 @@ class Trace(Struct, frozen=True, dict=True, kw_only=True):
     tags: tuple[str, ...] = ()
     error: Fault | None = None
     origin: Origin = field(default=Origin(), name="—origin")
-    """Readers set this whatever the record says, so that no trace can claim another's place."""
+    """Set by the reader, whatever the record says: no trace can claim the place of another."""
 
-    @once
+    @cached_property
     def tool_calls(self) -> list[ToolCall]:
         """The tool calls in the recorded order."""
         return [step for step in self.steps if type(step) is ToolCall]
 
-    @once
+    @cached_property
     def model_calls(self) -> list[LlmCall]:
         """The model calls in the recorded order."""
         return [step for step in self.steps if type(step) is LlmCall]
 
-    @once
+    @cached_property
     def call_steps(self) -> list[int]:
         """For each tool call, its index among the steps."""
         return [index for index, step in enumerate(self.steps) if type(step) is ToolCall]
 
-    @once
+    @cached_property
     def has_oversized_number(self) -> bool:
         """Whether the arguments of a call hold a number that no double can hold (`oversized_numbers` says where).
 

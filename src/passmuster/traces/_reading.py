@@ -1,8 +1,7 @@
-"""From sources to traces: detect the format, read, and say which line is bad.
+"""From sources to traces: find out the format of a file, read it, and report records that cannot be read.
 
-A format is a module with `NAME`, `SPLITTABLE` (each record is a whole trace, so a file can be cut by
-bytes), `sniff(record)` and `read(records, source, on_bad)`. To add one, write the module and name it in
-`FORMATS`; the first that recognises a file's first readable record reads the whole file.
+A file has one format: the one its source names (`--format`), else the one that is surest of its first record that any
+format recognizes.
 """
 
 from __future__ import annotations
@@ -10,17 +9,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import msgspec
-from msgspec import Raw
 
-from passmuster._problems import Problem, TraceError
-from passmuster.traces import _events as events
-from passmuster.traces import _native as native
+from passmuster._problems import Problem, TraceError, UsageError, did_you_mean
+from passmuster.traces._building import Fields, Reading
 from passmuster.traces._locate import line_of_byte
 from passmuster.traces._model import Trace
-from passmuster.traces._openai_messages import CONVERSATIONS, MESSAGES
 from passmuster.traces._records import (
     UNREADABLE,
     BadRecord,
@@ -33,22 +29,22 @@ from passmuster.traces._records import (
     read_records,
 )
 from passmuster.traces._sources import Source, find_sources
+from passmuster.traces.formats import FORMATS
 
-__all__ = ["FORMATS", "BadLines", "Format", "is_splittable", "read_source", "read_traces"]
+__all__ = ["BadLines", "Format", "check_format", "is_splittable", "read_source", "read_traces"]
 
 
 class Format(Protocol):
-    """What a reader module offers."""
+    """What a module of `formats` declares; described there."""
 
-    NAME: str
-    SPLITTABLE: bool
+    DESCRIPTION: str
+    SHAPE: str
 
-    def sniff(self, record: dict[str, Raw]) -> bool: ...
+    def detect(self, record: Fields) -> float: ...
 
-    def read(self, records: Iterator[Record], source: Source, on_bad: OnBad) -> Iterator[Trace]: ...
+    def splittable(self, first: Fields) -> bool: ...
 
-
-FORMATS: tuple[Format, ...] = (CONVERSATIONS, native, events, MESSAGES)
+    def read(self, records: Iterator[Record], reading: Reading) -> Iterator[Trace]: ...
 
 
 class BadLines:
@@ -65,11 +61,19 @@ class BadLines:
             raise TraceError(Problem(bad.message, self.source.name, line_of_byte(self.source, bad.offset)))
 
 
-def read_traces(path: str | Path, *, skip_bad_lines: bool = False) -> Iterator[Trace]:
-    """The traces in a file, in a folder, or in the files a glob names."""
+def read_traces(path: str | Path, *, skip_bad_lines: bool = False, format: str | None = None) -> Iterator[Trace]:
+    """The traces in a file, in a folder, or in the files a glob names; `format` as for `--format`."""
     here = Path.cwd()
-    for source in find_sources([str(path)], here, here.resolve()):
+    for source in find_sources([str(path)], here, here.resolve(), check_format(format)):
         yield from read_source(source, BadLines(source, skip_bad_lines))
+
+
+def check_format(name: str | None) -> str | None:
+    """The name of a format. Raises `UsageError` if there is no such format."""
+    if name is None or name in FORMATS:
+        return name
+    known = ", ".join(FORMATS)
+    raise UsageError(Problem(f"there is no trace format '{name}'; there are {known}{did_you_mean(name, FORMATS)}"))
 
 
 def read_source(
@@ -82,29 +86,28 @@ def read_source(
 ) -> Iterator[Trace]:
     """The traces of one file, or of those of its records that begin within `span`.
 
-    Without `figures`, what the calls of models used up may be left unread: a sixth of a long trace's time.
+    Without `figures`, a reader may leave out the tokens, cost and duration of model calls.
     """
     document = is_document(source)
-    form = detect(source, document)
+    detected = _detect(source, document)
     records = read_records(source, on_bad, span, document, on_end)
-    if form is None:
+    if detected is None:
         yield from _refuse(records, on_bad)
-    elif form is native:
-        yield from native.read(records, source, on_bad, figures=figures)
     else:
-        yield from form.read(records, source, on_bad)
+        form, first = detected
+        yield from form.read(records, Reading(source, on_bad, first, figures))
 
 
 def is_splittable(source: Source) -> bool:
-    """Whether the file can be cut by bytes: one record a line, each a whole trace, not compressed."""
+    """Whether the file can be cut by bytes: one record per line, each a whole trace, not compressed."""
     if source.compressed or is_document(source):
         return False
-    form = detect(source, document=False)
-    return form is not None and form.SPLITTABLE
+    detected = _detect(source, document=False)
+    return detected is not None and detected[0].splittable(detected[1])
 
 
-def detect(source: Source, document: bool) -> Format | None:
-    """The format of a file, by its first recognisable record; None where it has no such record."""
+def _detect(source: Source, document: bool) -> tuple[Format, Fields] | None:
+    """The format of a file, and the record that it was decided by; None where no record is of a known format."""
     empty = True
 
     def note(_: BadRecord) -> None:
@@ -114,17 +117,36 @@ def detect(source: Source, document: bool) -> Format | None:
     for record in read_records(source, note, document=document):
         empty = False
         with contextlib.suppress(*UNREADABLE):
-            value = msgspec.json.decode(record.data, type=dict[str, Raw])
-            for form in FORMATS:
-                if form.sniff(value):
-                    return form
+            fields = msgspec.json.decode(record.data, type=Fields)
+            names = [source.format] if source.format else _surest(fields)
+            if len(names) > 1:
+                message = f"can be read as {' or as '.join(names)}: say which with --format"
+                raise TraceError(Problem(message, source.name, line_of_byte(source, record.offset)))
+            if names:
+                return _format(names[0]), fields
     if empty:
         raise TraceError(Problem("is empty: it holds no trace", source.name))
     return None
 
 
+def _surest(record: Fields) -> list[str]:
+    """The formats that are surest of a record: one, several on a tie, none where no format recognizes it.
+
+    Most files are native, so that no other reader is imported where the native one is sure.
+    """
+    if _format("native").detect(record) == 1:
+        return ["native"]
+    sure = {name: _format(name).detect(record) for name in FORMATS}
+    most = max(sure.values())
+    return [name for name, one in sure.items() if one == most > 0]
+
+
+def _format(name: str) -> Format:
+    return cast(Format, FORMATS[name])
+
+
 def _refuse(records: Iterator[Record], on_bad: OnBad) -> Iterator[Trace]:
-    """No traces; every record of a file that no format recognises is told as bad."""
+    """No traces; each record of a file that no format recognizes is reported."""
     for record in records:
         try:
             on_bad(BadRecord(record.offset, _unknown(msgspec.json.decode(record.data))))
@@ -139,7 +161,5 @@ def _unknown(value: object) -> str:
         found = f"an object with the keys {keys}" if keys else "an empty object"
     else:
         found = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}.get(type(value), "a number")
-    return (
-        f"is not a trace: found {found}; expected the native form "
-        '({"steps": […]} or {"answer": …}), events ({"type": "tool_call", …}) or chat messages ({"messages": […]})'
-    )
+    expected = " or ".join(f"{name} ({_format(name).SHAPE})" for name in FORMATS)
+    return f"is not a trace: found {found}; expected {expected}"

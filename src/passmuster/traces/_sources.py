@@ -1,6 +1,6 @@
-"""Which files hold the traces: paths, folders, globs and standard input, each file once.
+"""The files that hold traces: paths, folders, globs and standard input, each file once.
 
-A file's *name* is how reports show it: relative to the root where it lies inside, else as it was given.
+A file's *name* is how reports show it: relative to the root if it is inside, else as it was given.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ _ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")
 
 
 class Source(Struct, frozen=True):
-    """One trace file: where it is, and what reports call it."""
+    """One trace file: where it is, and how reports name it."""
 
     path: str
     name: str
+    format: str | None = None
+    """The format that it has to be read as (`--format`); None to find out from its records."""
 
     @property
     def compressed(self) -> bool:
@@ -37,14 +39,14 @@ class Source(Struct, frozen=True):
 
     @property
     def lines_expected(self) -> bool:
-        """Whether the file's ending promises one record a line."""
+        """Whether the file's ending promises one record per line."""
         return self.path.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
     def open(self) -> io.BufferedReader:
         """The file's bytes, decompressed."""
         try:
             if self.compressed:
-                import gzip  # late, as the other modules that few runs need
+                import gzip  # late, for few runs need it
 
                 return io.BufferedReader(gzip.GzipFile(self.path), _BUFFER)
             return io.BufferedReader(io.FileIO(self.path), _BUFFER)
@@ -52,7 +54,7 @@ class Source(Struct, frozen=True):
             raise TraceError(Problem(f"cannot be read: {error.strerror or error}", self.name)) from error
 
 
-def find_sources(patterns: Iterable[str], base: Path, root: Path) -> list[Source]:
+def find_sources(patterns: Iterable[str], base: Path, root: Path, format: str | None = None) -> list[Source]:
     """The files that paths, folders and globs name, sorted by name; a file reached twice is there once."""
     problems: list[Problem] = []
     found: dict[str, Source] = {}
@@ -65,7 +67,7 @@ def find_sources(patterns: Iterable[str], base: Path, root: Path) -> list[Source
             if not os.path.isfile(real):
                 problems.append(Problem(_no_file(real), _display(path, real, root)))
                 continue
-            source = Source(real, _display(path, real, root))
+            source = Source(real, _display(path, real, root), format)
             known = found.setdefault(real, source)
             if source.name < known.name:
                 found[real] = source
@@ -92,7 +94,7 @@ def _inside(folder: str) -> Iterator[str]:
     seen: set[str] = set()
     for place, folders, files in os.walk(folder, onerror=_refuse_folder, followlinks=True):
         real = os.path.realpath(place)
-        if real in seen:  # links may lead round in circles
+        if real in seen:  # links may form a cycle
             folders.clear()
             continue
         seen.add(real)
@@ -112,7 +114,7 @@ def _nothing(pattern: str, base: Path) -> str:
 
 
 def _refuse_folder(error: OSError) -> None:
-    """Traces that cannot be looked for are traces left out."""
+    """Stop at a folder that cannot be read, for its traces would be left out."""
     raise TraceError(Problem(f"this folder cannot be read: {error.strerror or error}", str(error.filename)))
 
 
@@ -131,7 +133,7 @@ def _display(path: str, real: str, root: Path) -> str:
 
 
 @contextlib.contextmanager
-def standard_input() -> Iterator[Source]:
+def standard_input(format: str | None = None) -> Iterator[Source]:
     """Standard input as a source, kept in a temporary file so that it can be read again for line numbers."""
     if sys.stdin is None:
         raise TraceError(Problem("is closed", STDIN))
@@ -145,4 +147,4 @@ def standard_input() -> Iterator[Source]:
         with open(path, "wb") as copy:
             copy.write(head)
             shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-        yield Source(path, STDIN)
+        yield Source(path, STDIN, format)
