@@ -12,7 +12,7 @@ from passmuster.scoring import BASELINE_SCHEMA, Baseline
 from passmuster.suite import Suite, display
 from passmuster.traces import Source, find_sources
 
-__all__ = ["BASELINE", "baseline_for", "baseline_path", "compared_with", "find_baseline", "read_baseline"]
+__all__ = ["BASELINE", "baseline_for", "baseline_path", "find_baseline", "read_baseline"]
 
 BASELINE = DocumentKind("baseline", BASELINE_SCHEMA, 64 * 1024 * 1024, "save it again with 'passmuster baseline save'")
 """Larger than any baseline that a person could review."""
@@ -80,11 +80,3 @@ def _is_document(path: str) -> bool:
 def read_baseline(path: str | Path, name: str | None = None) -> Baseline:
     """The baseline in a file; `name` is what messages call it. Raises `UsageError` if it is none."""
     return read_document(path, BASELINE, Baseline, name)
-
-
-def compared_with(suite: Suite, given: str | None) -> tuple[Baseline | Sequence[Source], str | None]:
-    """What a run is compared with, and its name: what is given, else what the suite names, else nothing."""
-    own = suite.baseline.file if suite.baseline else None
-    if given is None and own is None:
-        return (), None
-    return find_baseline(suite, given, Path.cwd()), given or own

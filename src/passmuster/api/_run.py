@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster.api._baseline_files import compared_with
+from passmuster.api._compared_with import compared_with
 from passmuster.api._load_suite import load_suite
 from passmuster.api._options import Destination, RunOptions
 from passmuster.api._output_files import check_writable, write_file

@@ -6,12 +6,11 @@ import sys
 
 import click
 
-from passmuster import api
+from passmuster import api, reports
 from passmuster._problems import InputError, OutsideError
 from passmuster.cli import _options as options
 from passmuster.cli._printing import complain, print_lines, refusing, say
 from passmuster.cli._progress import progress_bar
-from passmuster.reports import baseline_text, one_line, plural, suggestion_text, tightening_text
 
 __all__ = ["command"]
 
@@ -83,7 +82,7 @@ def save(
         complain(error)
         sys.exit(2)
     except OutsideError as error:
-        say(f"error: {one_line(str(error.problem))}")
+        say(f"error: {reports.one_line(str(error.problem))}")
         say("No baseline was written: an outside part failed.")
         sys.exit(3)
     report = saved.report
@@ -93,9 +92,10 @@ def save(
         say("note: judges were off, so that what only they can say is not recorded")
     undecided = [scenario.id for scenario in report.scenarios if scenario.status in ("error", "skip")]
     if undecided:
-        say(f"note: not judged, and recorded so: {one_line(', '.join(undecided))}")
-    scenarios, tests = plural(len(saved.baseline.scenarios), "scenario"), plural(len(saved.baseline.tests), "test")
-    print_lines([f"{one_line(saved.path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
+        say(f"note: not judged, and recorded so: {reports.one_line(', '.join(undecided))}")
+    baseline, plural = saved.baseline, reports.plural
+    scenarios, tests = plural(len(baseline.scenarios), "scenario"), plural(len(baseline.tests), "test")
+    print_lines([f"{reports.one_line(saved.path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
 
 
 @command.command("show")
@@ -106,7 +106,7 @@ def show(file: str) -> None:
     Exit codes: 0 it was shown, 2 the input is wrong.
     """
     with refusing():
-        print_lines(baseline_text(api.read_baseline(file)))
+        print_lines(reports.baseline_text(api.read_baseline(file)))
 
 
 @command.command("suggest", short_help="Propose thresholds a little above what was reached.")
@@ -124,7 +124,7 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
     with refusing():
         found = api.suggest_thresholds(suite, baseline=baseline, margin=margin, root=root, plugins=not no_plugins)
         _note(found.note)
-        print_lines(suggestion_text(found.targets, one_line(found.baseline), margin))
+        print_lines(reports.suggestion_text(found.targets, reports.one_line(found.baseline), margin))
 
 
 @command.command("ratchet", short_help="Tighten the thresholds of a suite to what was reached.")
@@ -147,9 +147,11 @@ def ratchet(
             suite, baseline=baseline, slack=slack, dry_run=dry_run, root=root, plugins=not no_plugins
         )
         _note(found.note)
-        print_lines(tightening_text(found.suite_file, found.before, found.after, found.raised, found.kept, dry_run))
+        print_lines(
+            reports.tightening_text(found.suite_file, found.before, found.after, found.raised, found.kept, dry_run)
+        )
 
 
 def _note(text: str | None) -> None:
     if text is not None:
-        say(f"note: {one_line(text)}")
+        say(f"note: {reports.one_line(text)}")

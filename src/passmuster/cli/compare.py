@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from passmuster import api
+from passmuster import api, reports
 from passmuster.cli import _options as options
 from passmuster.cli._printing import print_document, print_lines, refusing
-from passmuster.reports import comparison_lines
 
 __all__ = ["SCHEMA", "command"]
 
@@ -32,7 +31,7 @@ def command(before: str, after: str, suite: str | None, root: str | None, as_jso
         if as_json:
             print_document(SCHEMA, comparison, changed=comparison.changed)
         else:
-            print_lines(comparison_lines(comparison, *map(_name, runs)))
+            print_lines(reports.comparison_lines(comparison, *map(_name, runs)))
 
 
 def _run(given: str) -> int | str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from passmuster import api
+from passmuster import api, reports
 from passmuster.cli import _options as options
 from passmuster.cli._printing import print_document, print_lines, refusing
-from passmuster.reports import history_lines
 
 __all__ = ["SCHEMA", "command"]
 
@@ -33,4 +32,4 @@ def command(suite: str | None, metrics: tuple[str, ...], last: int, root: str | 
         if as_json:
             print_document(SCHEMA, history)
         else:
-            print_lines(history_lines(history, metrics))
+            print_lines(reports.history_lines(history, metrics))

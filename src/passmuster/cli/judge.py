@@ -8,11 +8,10 @@ from typing import Literal
 
 import click
 
-from passmuster import api
+from passmuster import api, reports
 from passmuster.cli import _options as options
 from passmuster.cli._printing import print_document, print_lines, refusing, say
 from passmuster.cli._progress import progress_bar
-from passmuster.reports import audit_lines, one_line
 
 __all__ = ["audit_command", "command"]
 
@@ -81,8 +80,8 @@ def audit_command(
         if as_json:
             print_document(found.calibration.schema, found.calibration)
         else:
-            print_lines(audit_lines(found.calibration, found.traces, found.rounds, found.saved))
+            print_lines(reports.audit_lines(found.calibration, found.traces, found.rounds, found.saved))
     if found.silence is not None:
-        say(f"error: {one_line(found.silence)}; nothing was saved")
+        say(f"error: {reports.one_line(found.silence)}; nothing was saved")
         sys.exit(3)
     sys.exit(0 if found.calibration.audit.usable else 1)

@@ -7,12 +7,11 @@ from typing import TextIO
 
 import click
 
-from passmuster import api
+from passmuster import api, reports
 from passmuster._problems import InputError, OutsideError, Problem, UsageError
 from passmuster.cli import _options as options
 from passmuster.cli._printing import complain, open_pipe, print_bytes, say
 from passmuster.cli._progress import progress_bar
-from passmuster.reports import check_format, one_line
 
 __all__ = ["command"]
 
@@ -23,9 +22,7 @@ _SEVERITY = (0, 3, 1, 2)
 @click.command("run")
 @click.argument("suites", metavar="[SUITE]...", nargs=-1)
 @options.traces
-@click.option(
-    "--report", "reports", multiple=True, metavar="FORMAT=PATH", help="console, json, junit or sarif; - prints."
-)
+@click.option("--report", multiple=True, metavar="FORMAT=PATH", help=f"{', '.join(reports.FORMATS)}; - prints.")
 @click.option("--baseline", metavar="PATH", help="Baseline file or golden traces to compare with.")
 @click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
@@ -42,7 +39,7 @@ _SEVERITY = (0, 3, 1, 2)
 def command(
     suites: tuple[str, ...],
     traces: tuple[str, ...],
-    reports: tuple[str, ...],
+    report: tuple[str, ...],
     baseline: str | None,
     only: tuple[str, ...],
     tags: tuple[str, ...],
@@ -65,7 +62,7 @@ def command(
     try:
         chosen = api.RunOptions(
             traces=traces,
-            reports=_destinations(reports, len(suites)),
+            reports=_destinations(report, len(suites)),
             baseline=baseline,
             only=only,
             tags=tags,
@@ -103,7 +100,7 @@ def _run(suite: str | None, chosen: api.RunOptions, stdin: api.StandardInput, qu
         try:
             api.add_to_history(run)
         except Exception as error:  # the verdict stands whatever happens to the history
-            say(f"note: this run was not added to the history: {one_line(str(error))}")
+            say(f"note: this run was not added to the history: {reports.one_line(str(error))}")
     return code
 
 
@@ -125,8 +122,8 @@ def _deliver(run: api.Run, wanted: tuple[api.Destination, ...], quiet: bool) -> 
     return run.report.exit_code
 
 
-def _destinations(reports: tuple[str, ...], suites: int) -> tuple[api.Destination, ...]:
-    wanted = tuple(_destination(report) for report in reports)
+def _destinations(given: tuple[str, ...], suites: int) -> tuple[api.Destination, ...]:
+    wanted = tuple(_destination(report) for report in given)
     if suites > 1 and any(to.path != "-" for to in wanted):
         raise UsageError(Problem("--report names one file but there are several suites; use 'output:' in each"))
     if sum(to.path == "-" for to in wanted) > 1:
@@ -138,7 +135,7 @@ def _destination(report: str) -> api.Destination:
     name, sign, path = report.partition("=")
     if not sign or not path:
         raise UsageError(Problem(f"--report: expected FORMAT=PATH, such as json=report.json, found '{report}'"))
-    check_format(name)
+    reports.check_format(name)
     return api.Destination(name, path)
 
 
@@ -147,14 +144,12 @@ def _worst(codes: list[int]) -> int:
 
 
 def _tell(error: OutsideError) -> None:
-    say(f"error: {one_line(str(error.problem))}")
+    say(f"error: {reports.one_line(str(error.problem))}")
 
 
 def _show(report: api.Report, stream: TextIO | None) -> None:
     if stream is None:  # closed by whoever started this process, who does not want to read it
         return
-    from passmuster.reports import show_console
-
     with open_pipe(stream):
-        show_console(report, stream)
+        reports.show_console(report, stream)
         stream.flush()
