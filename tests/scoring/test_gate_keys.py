@@ -11,7 +11,7 @@ import pytest
 from tests.suite.suite_files import VALID, load, problems
 
 from passmuster.scoring._gate_keys import GATE_KEYS as READERS
-from passmuster.suite._gate_model import BaselineSpec, Bound, Criteria, Listed, Thresholds, Weights
+from passmuster.suite._gate_model import BaselineSpec, Bound, Criteria, LabelSource, Listed, Thresholds, Weights
 from passmuster.suite._load import GATE_KEYS
 
 REPOSITORY = Path(__file__).parents[2]
@@ -226,9 +226,7 @@ def test_a_label_may_stand_in_json(tmp_path: Path, written: str, path: tuple[str
     origin = f'{{json: "{written}"}}'
     suite = load(tmp_path, f"{SOME}classification: {{positive: spam, from: {origin}}}\n")
     assert suite.classification is not None
-    assert (suite.classification.json_path, suite.classification.regex, suite.classification.words) == (
-        *(path, None, None),
-    )
+    assert suite.classification.source == LabelSource(json=path)
 
 
 def test_descriptions_and_x_keys_are_comments(tmp_path: Path) -> None:

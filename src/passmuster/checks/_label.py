@@ -15,7 +15,7 @@ from passmuster.checks._answer import Answer
 from passmuster.checks._layer import LayerCheck, Quadrant
 from passmuster.checks._matching import MISSING, REGEX_SECONDS, follow
 from passmuster.checks._outcome import Status
-from passmuster.suite import Classification
+from passmuster.suite import Classification, LabelSource
 
 __all__ = ["LabelCheck"]
 
@@ -27,8 +27,8 @@ class LabelCheck:
     """The check `label` of one scenario."""
 
     def __init__(self, classification: Classification, label: str) -> None:
-        self._any_case = classification.words is not None
-        self._read = _reader(classification)
+        self._any_case = classification.source.words is not None
+        self._read = _reader(classification.source)
         self._label = self._folded(label)
         self._positive = self._folded(classification.positive)
         self._written = label
@@ -79,12 +79,12 @@ class LabelCheck:
         return f"expected the label {self._written!r}, the answer gives {said}"
 
 
-def _reader(classification: Classification) -> Read:
-    if classification.json_path is not None:
-        return _from_json(list(classification.json_path))
-    if classification.regex is not None:
-        return _from_regex(classification.regex)
-    return _from_words(classification.words or ())
+def _reader(source: LabelSource) -> Read:
+    if source.json is not None:
+        return _from_json(list(source.json))
+    if source.regex is not None:
+        return _from_regex(source.regex)
+    return _from_words(source.words or ())
 
 
 def _from_json(path: list[str | int]) -> Read:

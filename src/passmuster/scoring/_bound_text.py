@@ -4,28 +4,37 @@ A bare number for a rate is a percentage above 1 and a fraction up to 1. Without
 direction decides. What could never fail, or never hold, is refused: neither can be meant.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
+from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
 from passmuster.scoring._metric import SuiteMetric
 from passmuster.suite import (
+    BOUND_SCHEMA,
+    CONFIDENCE,
     Bound,
+    Choice,
+    Comment,
+    Custom,
+    JsonSchema,
+    Key,
     Mapping,
     Node,
     Operator,
     Quantity,
     Reader,
+    Record,
+    RecordOf,
+    Unread,
     as_rate,
     decimal_digits,
     number_text,
     quantity_of,
-    read_confidence,
+    read_record,
 )
 
-__all__ = ["read_bound", "units_of"]
+__all__ = ["BOUND", "read_bound", "units_of"]
 
 _COMPARATORS: dict[str, Operator] = {
     ">=": ">=",
@@ -44,7 +53,7 @@ _UNITS: dict[str, dict[str, int]] = {
     "": {},
 }
 """How the unit of a metric may be written, and how many of it that is."""
-_MAP_KEYS = ("min", "max", "confidence", "undecided", "description")
+_NUMBER = Custom("a number", lambda reader, node, at: None, BOUND_SCHEMA)
 
 
 def read_bound(reader: Reader, node: Node, at: str, metric: SuiteMetric) -> Bound | None:
@@ -152,28 +161,45 @@ def _refuse_idle(bound: Bound, metric: SuiteMetric) -> None:
 # ── Maps ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class BoundMap(Record, frozen=True, kw_only=True):
+    """A bound that the metric has to keep with some confidence."""
+
+    schema_extra: ClassVar[JsonSchema] = {"oneOf": [{"required": ["min"]}, {"required": ["max"]}]}
+
+    min: Annotated[Node | None, Unread(_NUMBER), Key("At least this.", example=90)] = None
+    max: Annotated[Node | None, Unread(_NUMBER), Key("At most this.", example="5s")] = None
+    confidence: Annotated[float | None, CONFIDENCE, Key("How sure the gate has to be.", example="95%")] = None
+    undecided: Annotated[str, Choice("warn", "block"), Key("What happens while that is open.", needs="confidence")] = (
+        "warn"
+    )
+    description: Comment = None
+
+
+BOUND = Custom(
+    "a bound",
+    lambda reader, node, at: None,
+    lambda definitions: {"anyOf": [*_NUMBER.schema(definitions)["anyOf"], RecordOf(BoundMap).schema(definitions)]},
+)
+"""What a bound looks like; it is read by `read_bound`, which knows the metric."""
+
+
 def _from_map(reader: Reader, node: Mapping, at: str, metric: SuiteMetric) -> Bound | None:
-    map_ = reader.mapping(node, at, _MAP_KEYS)
-    reader.optional_text(map_, "description", at, empty=True)
-    sides = [entry for entry in map_ if entry.key in ("min", "max")]
+    found = read_record(BoundMap, reader, node, at) or BoundMap()
     bound = None
-    if len(sides) == 1:
-        operator: Operator = ">=" if sides[0].key == "min" else "<="
-        bound = _from_scalar(reader, sides[0].value, f"{at}.{sides[0].key}", metric, operator)
-    elif sides:
-        reader.problem(sides[1], f"{at}: one bound is 'min' or 'max'; state the other one under 'thresholds.risk'")
+    if found.min is not None and found.max is not None:
+        other = [entry for entry in node if entry.key in ("min", "max")][1]
+        reader.problem(other, f"{at}: one bound is 'min' or 'max'; state the other one under 'thresholds.risk'")
+    elif found.min is not None:
+        bound = _from_scalar(reader, found.min, f"{at}.min", metric, ">=")
+    elif found.max is not None:
+        bound = _from_scalar(reader, found.max, f"{at}.max", metric, "<=")
     else:
-        reader.problem(map_, f"{at}: needs 'min' or 'max'")
-    confidence, undecided = map_.get("confidence"), map_.get("undecided")
-    if undecided is not None and confidence is None:
-        reader.problem(map_.entries["undecided"], f"{at}: 'undecided' means nothing without 'confidence'")
-    blocks = undecided is not None and reader.choice(undecided, f"{at}.undecided", ("warn", "block")) == "block"
-    level = read_confidence(reader, confidence, f"{at}.confidence") if confidence is not None else None
-    if bound is None or confidence is None:
+        reader.problem(node, f"{at}: needs 'min' or 'max'")
+    if bound is None or found.confidence is None:
         return bound
     if why := _why_unsure(bound, metric):
-        reader.problem(map_.entries["confidence"], f"{at}.confidence: {why}")
-    return replace(bound, confidence=level, undecided_blocks=blocks)
+        reader.problem(node.entries["confidence"], f"{at}.confidence: {why}")
+    return replace(bound, confidence=found.confidence, undecided_blocks=found.undecided == "block")
 
 
 def _why_unsure(bound: Bound, metric: SuiteMetric) -> str | None:

@@ -19,7 +19,20 @@ from passmuster.scoring._metrics import declared_metrics
 from passmuster.suite import Expression, Formula, Name, Node, Operation, Prefix, Reader, Scalar
 from passmuster.suite import Mapping as MappingNode
 
-__all__ = ["Formula", "metrics_of", "names_in", "read_composite"]
+__all__ = ["COMPOSITE_SCHEMA", "metrics_of", "names_in", "read_composite"]
+
+COMPOSITE_SCHEMA = {
+    "anyOf": [
+        {"type": "string", "minLength": 1},
+        {
+            "type": "object",
+            "properties": {"pass": {"type": "string", "description": "The formula that decides."}},
+            "patternProperties": {"^x-": {}},
+            "additionalProperties": {"type": ["string", "number"]},
+            "required": ["pass"],
+        },
+    ]
+}
 
 
 def names_in(formula: Formula) -> set[str]:

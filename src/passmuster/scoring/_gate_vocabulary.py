@@ -1,29 +1,23 @@
-"""What scoring contributes to the suite language: the keys about the suite as a whole."""
+"""What scoring contributes to the suite language: the keys about the suite as a whole, imported late."""
 
 from __future__ import annotations
 
-from passmuster.suite import GATE_KEYS, Definitions, JsonSchema, Node, Reader, ResolvedKey, Suite
+from passmuster.suite import ResolvedKey, Resolver
 
 __all__ = ["gate_vocabulary"]
 
-
-class _GateKey(ResolvedKey):
-    """A key of the gate; how it is read is imported when a suite has it."""
-
-    words = "see the reference"
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def resolve(self, reader: Reader, suite: Suite, node: Node) -> Suite:
-        from passmuster.scoring._gate_keys import GATE_KEYS
-
-        return GATE_KEYS[self._name](reader, suite, node)
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return {}
+_KEYS = (
+    *("classification", "weights", "thresholds", "required_scenarios", "optional_scenarios"),
+    *("pass_criteria", "composite", "baseline"),
+)
 
 
-def gate_vocabulary() -> dict[str, _GateKey]:
+def gate_vocabulary() -> dict[str, ResolvedKey]:
     """The keys of the gate by name."""
-    return {name: _GateKey(name) for name in GATE_KEYS}
+    return {name: ResolvedKey(name, _find) for name in _KEYS}
+
+
+def _find(name: str) -> Resolver:
+    from passmuster.scoring._gate_keys import GATE_KEYS
+
+    return GATE_KEYS[name]

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from passmuster.suite._gate_model import BaselineSpec as BaselineSpec
     from passmuster.suite._gate_model import Bound as Bound
     from passmuster.suite._gate_model import Classification as Classification
+    from passmuster.suite._gate_model import Comment as Comment
     from passmuster.suite._gate_model import Criteria as Criteria
     from passmuster.suite._gate_model import Expression as Expression
     from passmuster.suite._gate_model import Formula as Formula
+    from passmuster.suite._gate_model import LabelSource as LabelSource
     from passmuster.suite._gate_model import Listed as Listed
     from passmuster.suite._gate_model import Name as Name
     from passmuster.suite._gate_model import Number as Number
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from passmuster.suite._gate_model import Operator as Operator
     from passmuster.suite._gate_model import Prefix as Prefix
     from passmuster.suite._gate_model import Progressive as Progressive
-    from passmuster.suite._gate_model import RepeatPolicy as RepeatPolicy
     from passmuster.suite._gate_model import Risk as Risk
     from passmuster.suite._gate_model import RiskBound as RiskBound
     from passmuster.suite._gate_model import Stage as Stage
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from passmuster.suite._layers import ExpectedCalls as ExpectedCalls
     from passmuster.suite._layers import HandoffStep as HandoffStep
     from passmuster.suite._layers import Path as Path
-    from passmuster.suite._load import GATE_KEYS as GATE_KEYS
     from passmuster.suite._load import load_suite as load_suite
     from passmuster.suite._matchers import Matcher as Matcher
     from passmuster.suite._matchers import read_matcher as read_matcher
@@ -58,18 +58,18 @@ if TYPE_CHECKING:
     from passmuster.suite._policy import ToolPolicy as ToolPolicy
     from passmuster.suite._policy import inline_policy as inline_policy
     from passmuster.suite._policy import read_policy as read_policy
+    from passmuster.suite._quantities import BOUND_SCHEMA as BOUND_SCHEMA
+    from passmuster.suite._quantities import CONFIDENCE as CONFIDENCE
+    from passmuster.suite._quantities import WEIGHT as WEIGHT
     from passmuster.suite._quantities import Quantity as Quantity
+    from passmuster.suite._quantities import RepeatPolicy as RepeatPolicy
     from passmuster.suite._quantities import as_rate as as_rate
     from passmuster.suite._quantities import decimal_digits as decimal_digits
-    from passmuster.suite._quantities import finite as finite
     from passmuster.suite._quantities import number_text as number_text
     from passmuster.suite._quantities import quantity_of as quantity_of
-    from passmuster.suite._quantities import read_confidence as read_confidence
-    from passmuster.suite._quantities import read_repeat_policy as read_repeat_policy
-    from passmuster.suite._quantities import read_share as read_share
-    from passmuster.suite._quantities import read_weight as read_weight
     from passmuster.suite._quantities import share as share
     from passmuster.suite._resolved_key import ResolvedKey as ResolvedKey
+    from passmuster.suite._resolved_key import Resolver as Resolver
     from passmuster.suite._rubrics import Example as Example
     from passmuster.suite._rubrics import Rubric as Rubric
     from passmuster.suite._rules import Rule as Rule
@@ -132,9 +132,11 @@ else:
                 "BaselineSpec",
                 "Bound",
                 "Classification",
+                "Comment",
                 "Criteria",
                 "Expression",
                 "Formula",
+                "LabelSource",
                 "Listed",
                 "Name",
                 "Number",
@@ -142,7 +144,6 @@ else:
                 "Operator",
                 "Prefix",
                 "Progressive",
-                "RepeatPolicy",
                 "Risk",
                 "RiskBound",
                 "Stage",
@@ -153,25 +154,24 @@ else:
             ),
             "grammar._globs": ("glob_matcher", "is_literal"),
             "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
-            "_load": ("GATE_KEYS", "load_suite"),
+            "_load": ("load_suite",),
             "_matchers": ("Matcher", "read_matcher"),
             "_model": ("CheckContext", "CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
             "_policy": ("Anchor", "Policy", "ToolPolicy", "inline_policy", "read_policy"),
             "grammar._reader": ("Reader",),
             "_quantities": (
+                "BOUND_SCHEMA",
+                "CONFIDENCE",
+                "WEIGHT",
                 "Quantity",
+                "RepeatPolicy",
                 "as_rate",
                 "decimal_digits",
-                "finite",
                 "number_text",
                 "quantity_of",
-                "read_confidence",
-                "read_repeat_policy",
-                "read_share",
-                "read_weight",
                 "share",
             ),
-            "_resolved_key": ("ResolvedKey",),
+            "_resolved_key": ("ResolvedKey", "Resolver"),
             "_rubrics": ("Example", "Rubric"),
             "_rules": ("Rule",),
             "_schemas": ("BOUNDS", "compile_schema"),

@@ -1,22 +1,28 @@
-"""What the suite as a whole has to reach: the values behind `thresholds`, `weights`, `composite` and their like.
+"""What the suite as a whole has to reach: `thresholds`, `weights`, `pass_criteria`, `composite`, `baseline`.
 
-Every run imports these, so they are values and nothing else; how they are read stands in `gate_keys`, `bounds` and
-`formulas`, which a suite without such keys never loads.
+The keys are declared here. Value types that depend on metrics are contributed by scoring, under the names of the slots.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
-from typing import Literal
+from msgspec import Struct, field
 
-from msgspec import Struct
+from passmuster._problems import did_you_mean
+from passmuster.suite._quantities import CONFIDENCE, MAX_DROP
+from passmuster.suite.grammar._records import Key, Mistake, Record, RecordOf
+from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, Choice, JsonSchema, Slot
+from passmuster.suite.text._nodes import Mapping
 
 __all__ = [
     "BaselineSpec",
     "Bound",
     "Classification",
+    "Comment",
     "Criteria",
     "Expression",
     "Formula",
+    "LabelSource",
     "Listed",
     "Name",
     "Number",
@@ -24,7 +30,6 @@ __all__ = [
     "Operator",
     "Prefix",
     "Progressive",
-    "RepeatPolicy",
     "Risk",
     "RiskBound",
     "Stage",
@@ -36,8 +41,7 @@ __all__ = [
 
 Operator = Literal[">=", "<=", ">", "<", "="]
 Risk = Literal["critical", "high", "medium", "low"]
-RepeatPolicy = Literal["all", "any", "majority"] | float
-"""How many of a scenario's runs have to pass; a number is the fraction of them."""
+Comment = Annotated[str | None, PROSE, Key("For people; ignored.")]
 
 _SLACK = 1e-9
 
@@ -109,25 +113,59 @@ class RiskBound(Struct, frozen=True):
     bound: Bound
 
 
-class Thresholds(Struct, frozen=True):
+class Stated(Record, frozen=True, kw_only=True):
+    """A map that has to state something."""
+
+    schema_extra: ClassVar[JsonSchema] = {"minProperties": 1}
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        """A map of comments asks nothing."""
+        if all(entry.key == "description" or entry.key.startswith("x-") for entry in map_):
+            yield map_, "states nothing"
+
+
+_BOUNDS = Slot("bounds", "a map of metrics to bounds")
+
+
+class Thresholds(Stated, frozen=True, kw_only=True):
     """Bounds on metrics of the whole suite."""
 
-    blocking: tuple[Bound, ...] = ()
-    warning: tuple[Bound, ...] = ()
-    risk: tuple[RiskBound, ...] = ()
-    progressive: tuple[Progressive, ...] = ()
+    blocking: Annotated[tuple[Bound, ...], _BOUNDS, Key("Bounds that fail the gate.", example={"pass_rate": 90})] = ()
+    warning: Annotated[tuple[Bound, ...], _BOUNDS, Key("Bounds that warn.", example={"latency_p95": "< 5s"})] = ()
+    risk: Annotated[
+        tuple[RiskBound, ...],
+        Slot("risk_bounds", "a map of risks to bounds"),
+        Key("Bounds by risk: `critical` and `high` block, `medium` and `low` warn."),
+    ] = ()
+    progressive: Annotated[
+        tuple[Progressive, ...],
+        Slot("progressive_bounds", "a map of metrics to stages"),
+        Key("Bounds that rise with the agent's version.", example={"accuracy": {"1.0": 80, "2.0": 85, "target": 95}}),
+    ] = ()
+    description: Comment = None
 
     def plain_bounds(self) -> tuple[Bound, ...]:
         """The bounds that hold for every version of the agent."""
         return (*self.blocking, *self.warning, *(one.bound for one in self.risk))
 
 
-class Weights(Struct, frozen=True):
+class Weights(Stated, frozen=True, kw_only=True):
     """How much scenarios count in weighted rates, and metrics in `weighted_score`."""
 
-    by_category: dict[str, float] = {}
-    by_capability: dict[str, float] = {}
-    metrics: dict[str, float] = {}
+    by_category: Annotated[
+        dict[str, float], Slot("category_weights", "a map of categories to weights"), Key("Weights of categories.")
+    ] = field(default_factory=dict)
+    by_capability: Annotated[
+        dict[str, float],
+        Slot("capability_weights", "a map of capabilities to weights"),
+        Key("Weights of capabilities."),
+    ] = field(default_factory=dict)
+    metrics: Annotated[
+        dict[str, float],
+        Slot("metric_weights", "a map of metrics to weights"),
+        Key("Weights of metrics in `weighted_score`.", example={"accuracy": 0.7, "safety_rate": 0.3}),
+    ] = field(default_factory=dict)
+    description: Comment = None
 
 
 class Listed(Struct, frozen=True):
@@ -137,31 +175,82 @@ class Listed(Struct, frozen=True):
     line: int
 
 
-class Criteria(Struct, frozen=True):
+class Criteria(Stated, frozen=True, kw_only=True):
     """The pass rates that are asked of all scenarios, and of those of a category."""
 
-    overall: Bound | None = None
-    by_category: dict[str, Bound] = {}
+    overall: Annotated[
+        Bound | None, Slot("pass_rate_bound", "a bound"), Key("The pass rate of all scenarios.", example="90%")
+    ] = None
+    by_category: Annotated[
+        dict[str, Bound],
+        Slot("category_bounds", "a map of categories to bounds"),
+        Key("The pass rates of categories.", example={"adversarial": "100%"}),
+    ] = field(default_factory=dict)
+    description: Comment = None
 
 
-class BaselineSpec(Struct, frozen=True, kw_only=True):
+class BaselineSpec(Record, frozen=True, kw_only=True):
     """What is compared with a recorded run, and how much worse it may be."""
 
-    file: str | None = None
-    max_drop: float = 0.0
-    confidence: float = 0.95
-    metrics: tuple[str, ...] = ("pass_rate",)
-    on_regression: Literal["warn", "block"] = "warn"
+    file: Annotated[str | None, TEXT, Key("A baseline file, or golden traces, relative to the suite.")] = None
+    max_drop: Annotated[
+        float, MAX_DROP, Key("A drop up to this does not block: points for rates, else relative.", example="1%")
+    ] = 0.0
+    confidence: Annotated[float, CONFIDENCE, Key("How sure a drop has to be to block.", example="95%")] = 0.95
+    metrics: Annotated[
+        tuple[str, ...], Slot("compared_metrics", "metrics"), Key("What is compared.", example=["pass_rate"])
+    ] = ("pass_rate",)
+    on_regression: Annotated[
+        Literal["warn", "block"],
+        Choice("warn", "block"),
+        Key("What a scenario does that passed and now fails."),
+    ] = "warn"
+    description: Comment = None
     line: int = 0
 
 
-class Classification(Struct, frozen=True, kw_only=True):
-    """Where the label stands in an answer (one of three ways), and which label is the positive one."""
+class LabelSource(Record, frozen=True, kw_only=True):
+    """Where an answer has its label: one of three ways."""
 
-    positive: str
-    json_path: tuple[str | int, ...] | None = None
-    regex: str | None = None
-    words: tuple[str, ...] | None = None
+    schema_extra: ClassVar[JsonSchema] = {"oneOf": [{"required": [way]} for way in ("json", "regex", "words")]}
+
+    json: Annotated[
+        tuple[str | int, ...] | None,
+        Slot("json_path", "a path such as $.label"),
+        Key("The path to it in a JSON answer.", example="$.label"),
+    ] = None
+    regex: Annotated[str | None, REGEX, Key("Group 1 of this, else the whole match.", example=r"label: (\w+)")] = None
+    words: Annotated[
+        tuple[str, ...] | None,
+        Slot("label_words", "two or more words"),
+        Key("The one of these words that the answer has, in any case.", example=["spam", "ham"]),
+    ] = None
+    description: Comment = None
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        """Exactly one way."""
+        found = sum(way in map_ for way in ("json", "regex", "words"))
+        if found != 1:
+            yield map_, f"needs one of 'json', 'regex' and 'words', found {found or 'none'}"
+
+    def why_foreign(self, label: str) -> str | None:
+        """Why an answer can never have this label."""
+        words = self.words or ()
+        if not label or not words or label.casefold() in (word.casefold() for word in words):
+            return None
+        return f"'{label}' is not among the words of 'classification'{did_you_mean(label, words)}"
+
+
+class Classification(Record, frozen=True, kw_only=True):
+    """Where the label stands in an answer, and which label is the positive one."""
+
+    positive: Annotated[str, TEXT, Key("The label that counts as positive.", example="spam")]
+    source: Annotated[
+        LabelSource,
+        RecordOf(LabelSource),
+        Key("Where an answer has its label.", name="from", example={"json": "$.label"}),
+    ]
+    description: Comment = None
 
 
 # ── Formulas ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,20 +272,20 @@ class Prefix(Struct, frozen=True, tag="prefix"):
     """`-` or `not` before something."""
 
     operator: Literal["-", "not"]
-    operand: Expression
+    operand: "Expression"
 
 
 class Step(Struct, frozen=True):
     """One operator and what stands to its right."""
 
     operator: Literal["+", "-", "*", "/", ">=", "<=", ">", "<", "=", "!=", "and", "or"]
-    operand: Expression
+    operand: "Expression"
 
 
 class Operation(Struct, frozen=True, tag="operation"):
     """Operators of one rank, worked off from left to right. A sum of any length is one level deep."""
 
-    first: Expression
+    first: "Expression"
     steps: tuple[Step, ...]
 
 

@@ -61,8 +61,8 @@ def _read_judge_config(context: Context, suite: Suite, node: Node) -> Suite:
 
 
 GATE_KEYS = (
-    *("classification", "latency_budget_ms", "repeat_policy", "weights", "thresholds"),
-    *("required_scenarios", "optional_scenarios", "pass_criteria", "composite", "baseline"),
+    *("classification", "weights", "thresholds", "required_scenarios", "optional_scenarios"),
+    *("pass_criteria", "composite", "baseline"),
 )
 """Keys about the suite as a whole, what feeds a metric before what names it."""
 
@@ -131,6 +131,8 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
         traces=written.traces,
         effects=written.effects,
         tightened=frozenset(layer for layer in ("path", "cost") if getattr(written.layers, layer) == "block"),
+        latency_budget_ms=written.latency_budget_ms,
+        repeat_policy=written.repeat_policy,
         failed_when=written.failed_when,
         redact=written.redact,
         output=replace(written.output, formats=tuple(dict.fromkeys(written.output.formats))),

@@ -14,13 +14,13 @@ from passmuster.suite._gate_model import (
     Criteria,
     Formula,
     Listed,
-    RepeatPolicy,
     Thresholds,
     Weights,
 )
 from passmuster.suite._layers import Correctness, Cost, Path
 from passmuster.suite._matchers import Matcher
 from passmuster.suite._policy import Policy
+from passmuster.suite._quantities import RepeatPolicy
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import Key, Mistake, Record
 from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot

@@ -1,41 +1,47 @@
-"""Numbers with a comparator or a unit (`>= 85%`, `5s`, `$0.5`), shares (`1%`, `0.01`) and rates (`90`, `0.9`)."""
+"""Numbers with a comparator or a unit (`>= 85%`, `5s`, `$0.5`), shares (`1%`, `0.01`), rates (`90`, `0.9`), weights."""
 
 from __future__ import annotations
 
 import re
-from decimal import Decimal
-from typing import Any, Literal, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec import Struct
 
-from passmuster.suite._gate_model import RepeatPolicy
 from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text._nodes import Mapping, Node, Scalar
+from passmuster.suite.grammar._values import Custom, JsonSchema
+from passmuster.suite.text._nodes import Node, Scalar
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 __all__ = [
+    "BOUND_SCHEMA",
+    "CONFIDENCE",
+    "MAX_DROP",
+    "MILLISECONDS",
+    "PASS_SCORE",
+    "REPEAT_POLICY",
+    "WEIGHT",
     "Quantity",
+    "RepeatPolicy",
     "as_rate",
     "decimal_digits",
-    "finite",
     "fraction",
     "number_text",
     "quantity_of",
-    "read_confidence",
-    "read_repeat_policy",
-    "read_scenario_keys",
     "read_share",
-    "read_weight",
     "share",
 ]
 
-SMALLEST = 1e-9
+RepeatPolicy = Literal["all", "any", "majority"] | float
+"""How many of a scenario's runs have to pass; a number is the fraction of them."""
+
+_SMALLEST = 1e-9
 """What `>=` allows: a share as small as this would hold where there is nothing at all."""
 _LONGEST = 100
-_QUANTITY = re.compile(
-    r"(?P<comparator>[<>=≥≤≠!]*)\s*"
-    r"(?P<dollar>\$?)\s*(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*(?P<unit>%|\$|[a-z]*)",
-    re.IGNORECASE,
-)
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_QUANTITY = rf"(?P<comparator>[<>=≥≤≠!]*)\s*(?P<dollar>\$?)\s*(?P<number>{_NUMBER})\s*(?P<unit>%|\$|[a-zA-Z]*)"
 
 
 class Quantity(Struct, frozen=True):
@@ -48,9 +54,11 @@ class Quantity(Struct, frozen=True):
 
 def quantity_of(text: str) -> Quantity | None:
     """The parts of a text; None if it is no quantity. Raises `ValueError` for a number that no float can hold."""
-    found = _QUANTITY.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    found = re.fullmatch(_QUANTITY, text.strip()) if len(text) <= _LONGEST else None
     if found is None or (found["dollar"] and found["unit"]):
         return None
+    from decimal import Decimal  # late, for many suites state no quantity
+
     number = Decimal(found["number"])
     if number and not -300 <= number.adjusted() <= 300:
         raise ValueError(f"the number '{found['number']}' is beyond what can be compared")
@@ -76,7 +84,7 @@ def decimal_digits(number: Decimal) -> str:
     return f"{number:f}" if -12 <= number.adjusted() <= 15 else str(number)
 
 
-# ── Shares ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Shares and rates ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def share(text: str) -> float:
@@ -110,8 +118,7 @@ def read_share(reader: Reader, node: Node, at: str) -> float:
         return 0.0
 
 
-def read_confidence(reader: Reader, node: Node, at: str) -> float:
-    """A share that is neither 0 nor all: how sure one wants to be."""
+def _read_confidence(reader: Reader, node: Node, at: str) -> float:
     before = len(reader.problems)
     value = read_share(reader, node, at)
     if not 0 < value < 1:
@@ -121,22 +128,15 @@ def read_confidence(reader: Reader, node: Node, at: str) -> float:
     return value
 
 
-# ── Scenarios ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def read_repeat_policy(reader: Reader, node: Node, at: str) -> RepeatPolicy:
-    """`all`, `any`, `majority`, or the fraction of the runs that has to pass."""
-    if isinstance(node, Scalar) and node.value in ("all", "any", "majority"):
-        return cast('Literal["all", "any", "majority"]', node.value)
-    rate = fraction(node)
-    if rate is None:
-        reader.expected("all, any, majority, or a rate above 0% and up to 100%", node, at)
-        return "all"
-    return rate
+def _read_max_drop(reader: Reader, node: Node, at: str) -> float:
+    value = read_share(reader, node, at)
+    if value >= 1:
+        reader.problem(node, f"{at}: a drop of 100% could never fail")
+    return value
 
 
 def fraction(node: Node) -> float | None:
-    """The rate above 0 and up to 1 that a node states; None for anything else."""
+    """The rate above 0 and up to 1 that a node states the way bounds do; None for anything else."""
     try:
         found = quantity_of(number_text(node) or "")
     except ValueError:
@@ -144,49 +144,55 @@ def fraction(node: Node) -> float | None:
     if found is None or found.comparator or found.unit not in ("", "%"):
         return None
     rate = as_rate(found.number, found.unit)
-    return float(rate) if SMALLEST < rate <= 1 else None
+    return float(rate) if _SMALLEST < rate <= 1 else None
 
 
-def read_scenario_keys(reader: Reader, map_: Mapping, at: str) -> dict[str, Any]:
-    """What a scenario says about how it counts: `label`, `weight`, `pass_score`, `repeat`, `repeat_policy`."""
-    found: dict[str, Any] = {}
-    for entry in map_:
-        place, value = f"{at}.{entry.key}", entry.value
-        match entry.key:
-            case "label":
-                found["label"] = reader.text(value, place)
-            case "weight":
-                found["weight"] = read_weight(reader, value, place)
-            case "pass_score":
-                found["pass_score"] = _pass_score(reader, value, place)
-            case "repeat":
-                found["repeat"] = reader.whole(value, place, least=1)
-            case "repeat_policy":
-                found["repeat_policy"] = read_repeat_policy(reader, value, place)
-    return found
+def _read_repeat_policy(reader: Reader, node: Node, at: str) -> RepeatPolicy:
+    if isinstance(node, Scalar) and node.value in ("all", "any", "majority"):
+        return cast('Literal["all", "any", "majority"]', node.value)
+    rate = fraction(node)
+    if rate is None:
+        reader.expected("all, any, majority, or a rate above 0% and up to 100%", node, at)
+    return rate or "all"
 
 
-def read_weight(reader: Reader, node: Node, at: str) -> float:
-    """A weight, 0 or more; 1 with a problem noted."""
-    value = finite(node)
-    if value is None or value < 0:
-        reader.expected("a weight of 0 or more", node, at)
-        return 1.0
-    return value
+# ── Value types ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _pass_score(reader: Reader, node: Node, at: str) -> float:
-    value = finite(node)
-    if value is None or not SMALLEST < value <= 1:
-        why = "; a score of 0 could never fail" if value is not None and 0 <= value <= SMALLEST else ""
-        reader.expected(f"a number above 0 and up to 1{why}", node, at)
-        return 1.0
-    return value
+def _limited(words: str, schema: JsonSchema, holds: Callable[[float], bool]) -> Custom[float]:
+    """A finite number within limits; 1 with a problem noted."""
+
+    def read(reader: Reader, node: Node, at: str) -> float:
+        value = node.value if isinstance(node, Scalar) else None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
+            value = None
+        if value is None or not holds(value):
+            why = "; a score of 0 could never fail" if value == 0 and "up to 1" in words else ""
+            reader.expected(words + why, node, at)
+            return 1.0
+        return float(value)
+
+    return Custom(words, read, {"type": "number", **schema})
 
 
-def finite(node: Node) -> float | None:
-    """The number that a node states, or None if it states none that can be counted with."""
-    value = node.value if isinstance(node, Scalar) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
-        return None
-    return float(value)
+_SHARE_TEXT = {"type": "string", "pattern": rf"^\s*{_NUMBER}\s*%?\s*$"}
+_SHARE_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, _SHARE_TEXT]}
+_RATE_SCHEMA = {"type": "number", "exclusiveMinimum": 0, "maximum": 100}
+BOUND_SCHEMA = {
+    "anyOf": [
+        {"type": "number", "minimum": 0},
+        {"type": "string", "pattern": rf"^\s*(>=|≥|<=|≤|>|<|==?)?\s*\$?\s*{_NUMBER}\s*(%|\$|[a-zA-Z]*)\s*$"},
+    ]
+}
+CONFIDENCE = Custom("a share such as 95%", _read_confidence, _SHARE_SCHEMA)
+MAX_DROP = Custom("a share such as 1%", _read_max_drop, _SHARE_SCHEMA)
+REPEAT_POLICY = Custom(
+    "all | any | majority, or a rate",
+    _read_repeat_policy,
+    {"anyOf": [{"enum": ["all", "any", "majority"]}, _RATE_SCHEMA, _SHARE_TEXT]},
+)
+WEIGHT = _limited("a weight of 0 or more", {"minimum": 0}, lambda value: value >= 0)
+PASS_SCORE = _limited(
+    "a number above 0 and up to 1", {"exclusiveMinimum": 0, "maximum": 1}, lambda value: _SMALLEST < value <= 1
+)
+MILLISECONDS = _limited("a number of milliseconds above 0", {"exclusiveMinimum": 0}, lambda value: value > 0)

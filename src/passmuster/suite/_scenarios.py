@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from passmuster.suite._context import Context
 from passmuster.suite._layers import LAYER_KEYS, Correctness, read_correctness, read_cost, read_path
 from passmuster.suite._model import Scenario, Suite
+from passmuster.suite._quantities import PASS_SCORE, REPEAT_POLICY, WEIGHT
 from passmuster.suite.grammar._reader import Reader
+from passmuster.suite.grammar._values import TEXT, Value, Whole
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 if TYPE_CHECKING:
@@ -23,12 +25,18 @@ __all__ = ["KEYS", "read_defaults", "read_queries", "read_scenarios"]
 L = TypeVar("L")
 KeysOf = MappingOf[str, tuple[str, ...]]
 
-COUNTING_KEYS = ("label", "weight", "pass_score", "repeat", "repeat_policy")
-"""How a scenario counts in the suite; read in `_quantities`."""
+_COUNTING: dict[str, Value[Any]] = {
+    "label": TEXT,
+    "weight": WEIGHT,
+    "pass_score": PASS_SCORE,
+    "repeat": Whole(1),
+    "repeat_policy": REPEAT_POLICY,
+}
+"""How a scenario counts in the suite."""
 KEYS = (
     *("id", "query", "category", "capability", "description", "tags"),
     *("correctness", "path", "cost", "expected_behaviors", "must_not"),
-    *COUNTING_KEYS,
+    *_COUNTING,
 )
 _LONGEST_ID = 60
 
@@ -113,11 +121,11 @@ def _scenario(reader: Reader, map_: Mapping, at: str, id_: str, library: Mapping
 def _counting(reader: Reader, map_: Mapping, at: str, correctness: Correctness | None) -> dict[str, Any]:
     """How the scenario counts. Its label may stand in `correctness` too, where it is compared."""
     inner = correctness.label if correctness else None
-    if inner is None and not any(key in map_ for key in COUNTING_KEYS):
-        return {}
-    from passmuster.suite._quantities import read_scenario_keys  # late, for many suites have none of these
-
-    found = read_scenario_keys(reader, map_, at)
+    found = {
+        entry.key: _COUNTING[entry.key].read(reader, entry.value, f"{at}.{entry.key}")
+        for entry in map_
+        if entry.key in _COUNTING
+    }
     if inner is not None and found.setdefault("label", inner) != inner:
         reader.problem(map_.entries["label"], f"{at}: 'label' and 'correctness.label' differ; keep one of the two")
     return found

@@ -7,6 +7,7 @@ resolved by the loader, when what they refer to is known.
 from typing import Annotated
 
 from passmuster.suite._model import Agent, Effects, FailedWhen, LayerLevels, Output, Redact
+from passmuster.suite._quantities import MILLISECONDS, REPEAT_POLICY, RepeatPolicy
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import Key, Record, RecordOf
 from passmuster.suite.grammar._values import (
@@ -86,15 +87,9 @@ class SuiteFile(Record, frozen=True, kw_only=True):
         Node | None, Unread(Slot("classification", "a map")), Key("Where an answer has its label.")
     ] = None
     latency_budget_ms: Annotated[
-        Node | None,
-        Unread(Slot("latency_budget_ms", "a number above 0")),
-        Key("The latency that `normalized_latency` is a share of."),
+        float | None, MILLISECONDS, Key("The latency that `normalized_latency` is a share of.", example=5000)
     ] = None
-    repeat_policy: Annotated[
-        Node | None,
-        Unread(Slot("repeat_policy", "all | any | majority, or a rate")),
-        Key("How many runs of a scenario have to pass."),
-    ] = None
+    repeat_policy: Annotated[RepeatPolicy, REPEAT_POLICY, Key("How many runs of a scenario have to pass.")] = "all"
     weights: Annotated[Node | None, Unread(Slot("weights", "a map")), Key("How much scenarios and metrics count.")] = (
         None
     )

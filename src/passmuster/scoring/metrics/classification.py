@@ -62,7 +62,7 @@ def _is_positive(suite: Suite, scenario: Scenario) -> bool:
     assert suite.classification is not None
     assert scenario.label is not None
     label, positive = scenario.label.strip(), suite.classification.positive.strip()
-    return label.casefold() == positive.casefold() if suite.classification.words else label == positive
+    return label.casefold() == positive.casefold() if suite.classification.source.words else label == positive
 
 
 METRICS = (

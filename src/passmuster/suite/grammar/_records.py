@@ -120,7 +120,8 @@ def _places(cls: type[Struct], reader: Reader, map_: Mapping) -> dict[str, Any]:
         "column": map_.column,
         "lines": {entry.key: entry.line for entry in map_},
     }
-    return {name: value for name, value in known.items() if name in cls.__struct_fields__}
+    declared = fields_of(cls)
+    return {name: value for name, value in known.items() if name in cls.__struct_fields__ and name not in declared}
 
 
 class RecordOf(Value[R]):
