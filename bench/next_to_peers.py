@@ -14,8 +14,8 @@ from bench.comparison import ARGUMENTS, CALLS
 from passmuster.checks._pairing import Actual, expect, pair
 from passmuster.checks._spec import spec_of
 from passmuster.checks._view import Viewer
+from passmuster.checks.matchers import Equal
 from passmuster.engine._load_suite import load_suite
-from passmuster.suite._matchers import Equal
 from passmuster.traces._model import ToolCall, Trace
 
 BAR = 20.0

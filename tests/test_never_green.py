@@ -849,7 +849,7 @@ IDLE = {
     ),
     "constraints of nothing": refused(
         "tests: [{id: args, metric: args_valid, tool: t, constraints: {}}]\n",
-        f"{BROKEN}1:62: tests.args.constraints: states nothing, so no argument would be checked",
+        f"{BROKEN}1:62: tests.args: 'constraints' states nothing, so no argument would be checked",
     ),
     "expected calls of nothing": refused(
         scenarios("id: A, path: {expected_calls: []}"),
@@ -894,7 +894,7 @@ IDLE = {
         files=FOREIGN_REF[1],
     ),
     "tools that the policy does not have": refused(
-        OTHER_TOOL[0], f"{BROKEN}1:64: tests.args.tools: no tool in the policy matches 'refnd'", files=OTHER_TOOL[1]
+        OTHER_TOOL[0], f"{BROKEN}1:64: tests.args: no tool in the policy matches 'refnd'", files=OTHER_TOOL[1]
     ),
     "a severity of off": refused(
         NONE.replace("id: none", "id: none, severity: off"),

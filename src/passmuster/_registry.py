@@ -8,8 +8,11 @@ import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
+from typing import TypeVar
 
 __all__ = ["Registry"]
+
+T = TypeVar("T")
 
 
 class Registry(Mapping[str, ModuleType]):
@@ -34,6 +37,12 @@ class Registry(Mapping[str, ModuleType]):
         if name not in self.names:
             raise KeyError(name)
         return import_module(f"{self._package}.{name}")
+
+    def declared(self, name: str, base: type[T]) -> type[T]:
+        """The class of this base that the module of this name declares."""
+        module = self[name]
+        classes = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__)
+        return next(one for one in classes if issubclass(one, base))
 
     def __contains__(self, name: object) -> bool:
         return name in self.names

@@ -371,7 +371,7 @@ LONG = "a" * 40 + "b"
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passmuster.checks._matching.REGEX_SECONDS", 0.05)
+    monkeypatch.setattr("passmuster.checks._regex_search.REGEX_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 from tests.checks.building import call, judge, rules, trace
 
 import passmuster
-from passmuster.checks._matching import MISSING, Fits, compile_matcher
-from passmuster.suite._matchers import read_matcher
+from passmuster.checks._paths import MISSING
+from passmuster.checks.matchers import MATCHER, Fits
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._json import read_json
 
 
 def compiled(written: object) -> Fits:
     reader = Reader("suite.json")
-    matcher = read_matcher(reader, read_json(json.dumps(written), "suite.json"), "args.x")
+    matcher = MATCHER.read(reader, read_json(json.dumps(written), "suite.json"), "args.x")
     assert not reader.problems, reader.problems
-    return compile_matcher(matcher)
+    return matcher.compile()
 
 
 def problems_of(written: object) -> list[str]:
     reader = Reader("suite.json")
-    read_matcher(reader, read_json(json.dumps(written), "suite.json"), "args.x")
+    MATCHER.read(reader, read_json(json.dumps(written), "suite.json"), "args.x")
     return [problem.message for problem in reader.problems]
 
 
@@ -130,7 +130,7 @@ def test_a_matcher_fits_these_values_and_no_others(written: object, fitting: lis
         ({"$one_of": []}, "an empty list can never match"),
         ({"$approx": 5}, "needs either $within (a distance) or $rel (a fraction)"),
         ({"$approx": 5, "$within": -1}, "a negative tolerance can never match"),
-        ({"$within": 5}, "only means something beside $approx"),
+        ({"$within": 5}, "'$within' means nothing without '$approx'"),
         ({"$type": "float"}, "expected one of"),
         ({"$gt": 1, "plain": 2}, "for a literal map use $eq"),
         ({"$glob": "[a"}, "never closed"),
@@ -152,7 +152,7 @@ LONG = "a" * 40 + "b"
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passmuster.checks._matching.REGEX_SECONDS", 0.05)
+    monkeypatch.setattr("passmuster.checks._regex_search.REGEX_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("impatient")

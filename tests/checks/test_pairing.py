@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.checks._edit_script import describe, in_words
-from passmuster.checks._matching import MISSING
+from passmuster.checks._edit_script import describe
 from passmuster.checks._pairing import (
     Actual,
     Difference,
@@ -28,7 +27,8 @@ from passmuster.checks._pairing import (
     expect,
     pair,
 )
-from passmuster.suite import _matchers as m
+from passmuster.checks._paths import MISSING
+from passmuster.checks.matchers import _matchers as m
 
 MODES: tuple[Mode, ...] = ("any_order", "in_order", "exact")
 EXTRAS: tuple[Extras, ...] = ("allow", "forbid")
@@ -399,10 +399,10 @@ def test_values_can_be_shown_another_way() -> None:
     [
         (m.Equal({"a": [1, None]}), '{"a": [1, null]}'),
         (m.Keys({"a": m.Equal(1), "token": m.Equal("x")}), "{a: 1, token: (hidden)}"),
-        (m.Items([m.Equal(1), m.Present()]), "[1, anything]"),
-        (m.Unordered([m.Equal(1), m.Equal(2)]), "[1, 2] in any order"),
-        (m.AllOf([m.Compare("$gt", 1), m.Compare("$lt", 2.5)]), "> 1 and < 2.5"),
-        (m.OneOf([m.Equal("a"), m.Glob("b*")]), '"a" or a text like b*'),
+        (m.Items((m.Equal(1), m.Present())), "[1, anything]"),
+        (m.Unordered((m.Equal(1), m.Equal(2))), "[1, 2] in any order"),
+        (m.AllOf((m.Compare("$gt", 1), m.Compare("$lt", 2.5))), "> 1 and < 2.5"),
+        (m.OneOf((m.Equal("a"), m.Glob("b*"))), '"a" or a text like b*'),
         (m.Not(m.Equal(1)), "anything but 1"),
         (m.Optional(m.Equal(1)), "1 or nothing"),
         (m.Contains(m.Equal("a")), 'something that contains "a"'),
@@ -414,4 +414,4 @@ def test_values_can_be_shown_another_way() -> None:
     ],
 )
 def test_matchers_in_words(matcher: m.Matcher, words: str) -> None:
-    assert in_words(matcher) == words
+    assert matcher.in_words() == words

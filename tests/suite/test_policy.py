@@ -18,6 +18,7 @@ BY_POLICY = "tests: [{id: t, metric: args_valid, policy: policies/p.yaml}]\n"
 def read(folder: Path, policy: str, suite: str = BY_POLICY) -> Policy:
     spec = passmuster.load_suite(write(folder, suite, policy=policy)).tests[0].spec
     assert isinstance(spec, ArgsValid)
+    assert spec.policy is not None
     return spec.policy
 
 
@@ -121,7 +122,7 @@ def test_a_mistake_in_a_policy_is_told_in_its_own_file(tmp_path: Path, policy: s
 @pytest.mark.parametrize(
     ("tools", "problem"),
     [
-        ("[pay, refnd]", "tests.t.tools: no tool in the policy matches 'refnd'"),
+        ("[pay, refnd]", "tests.t: no tool in the policy matches 'refnd'"),
         ("[]", "tests.t.tools: the list is empty, so nothing would be checked"),
         ("['p[']", "'[' in the pattern 'p[' is never closed"),
     ],

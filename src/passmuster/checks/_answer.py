@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from passmuster.checks._layer import LayerCheck
-from passmuster.checks._matching import search_within_limit
 from passmuster.checks._outcome import Status
+from passmuster.checks._regex_search import search_within_limit
 from passmuster.redaction import secret_spans
 from passmuster.suite import Correctness, compile_schema
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from passmuster import metrics
-from passmuster.checks._matching import search_within_limit
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
+from passmuster.checks._regex_search import search_within_limit
 from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import attempts, compile_rule, selectors, successes
+from passmuster.checks.rules import attempts, selectors, successes
 from passmuster.suite import behaviors as b
 from passmuster.traces import Trace
 
@@ -182,7 +182,7 @@ def _compile(behavior: b.Behavior, tools: ToolIndex, forbidden: bool) -> See | s
             searches = [search_within_limit(pattern) for pattern in patterns]
             return lambda view: SEEN if _matches_any(view.trace.answer, searches) else UNSEEN
         case b.RuleHolds(rule):
-            return _rule(compile_rule(rule, tools), forbidden)
+            return _rule(rule.compile(tools), forbidden)
         case b.Asked(rule):
             return rule
         case b.Named():

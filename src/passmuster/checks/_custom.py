@@ -5,14 +5,12 @@ that `plugins:` lists (the suite's folder is importable) and in the entry-point 
 metric that raises makes its test an `error`, with the traceback kept.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import traceback
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 import msgspec
 from msgspec import Struct, field
@@ -22,7 +20,7 @@ from passmuster.checks._outcome import Outcome, Status, Violation
 from passmuster.checks._plugins import PluginError, import_plugin, told
 from passmuster.checks._spec import Check, CheckSpec
 from passmuster.checks._view import ToolIndex, View
-from passmuster.suite import CheckContext, CheckKind, Mapping, Node, Reader, plain
+from passmuster.suite import CheckKind, Custom, Key, Mapping, Node, Reader, Record, plain, read_record
 from passmuster.traces import ToolCall, Trace
 
 __all__ = ["GROUP", "MetricKind", "MetricResult", "find_metrics", "metric"]
@@ -60,7 +58,7 @@ def metric(name: str) -> Callable[[F], F]:
     return mark
 
 
-class CustomMetric(CheckSpec, frozen=True):
+class CustomMetric(CheckSpec, frozen=True, kw_only=True):
     """One test's metric and its configuration."""
 
     function: Metric
@@ -160,34 +158,48 @@ def _values(foreign: Any) -> Any:
     return msgspec.to_builtins(foreign, str_keys=True, enc_hook=repr)
 
 
-class MetricKind:
-    """A custom metric as the loader sees it: a kind of check that takes a `config`."""
+def _read_config(reader: Reader, node: Node, at: str) -> dict[str, Any]:
+    values: dict[str, Any] = plain(reader.mapping(node, at))
+    return values
 
-    keys = ("config",)
 
-    def __init__(self, name: str, function: Metric) -> None:
-        self.name = name
-        self.function = function
+class MetricKeys(Record, frozen=True, kw_only=True):
+    """A custom metric: a function `(trace, config) -> MetricResult`."""
 
-    def read(self, context: CheckContext, node: Mapping, at: str) -> CustomMetric:
+    config: Annotated[
+        dict[str, Any],
+        Custom("a map", _read_config, {"type": "object"}),
+        Key("A map, given to the function as it stands.", example={"most": 3}),
+    ] = {}  # noqa: RUF012 - copied per instance
+    file: str
+    line: int
+
+
+class MetricKind(Struct, frozen=True):
+    """A custom metric as a kind of check, which takes a `config`."""
+
+    name: str
+    function: Metric
+    record: ClassVar[type[Record]] = MetricKeys
+
+    def read(self, reader: Reader, node: Mapping, at: str) -> CustomMetric | None:
         """The metric with the test's configuration."""
-        config = node.get("config")
-        values = plain(context.reader.mapping(config, f"{at}.config")) if config is not None else {}
-        return CustomMetric(self.function, values, context.reader.file, node.line)
+        keys = read_record(MetricKeys, reader, node, at, also=node.entries)
+        if keys is None:
+            return None
+        return CustomMetric(function=self.function, config=keys.config, file=keys.file, line=keys.line)
 
 
-class BrokenKind:
-    """A metric that cannot be had. It is told where a test names it, for other suites have no use for it."""
+class BrokenKind(Struct, frozen=True):
+    """A metric that cannot be imported. It is a problem where a test names it, for other suites do not need it."""
 
-    keys = ("config",)
+    name: str
+    why: str
+    record: ClassVar[type[Record]] = MetricKeys
 
-    def __init__(self, name: str, why: str) -> None:
-        self.name = name
-        self.why = why
-
-    def read(self, context: CheckContext, node: Mapping, at: str) -> None:
+    def read(self, reader: Reader, node: Mapping, at: str) -> None:
         """Nothing but a problem."""
-        context.reader.problem(node, f"{at}: the metric '{self.name}' cannot be had: {self.why}")
+        reader.problem(node, f"{at}: the metric '{self.name}' cannot be had: {self.why}")
 
 
 def find_metrics(folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> dict[str, CheckKind]:

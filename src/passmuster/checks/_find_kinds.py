@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from collections.abc import Mapping as MappingOf
 from functools import cached_property
-from typing import cast
 
+from msgspec import Struct
+
+from passmuster.checks._spec import CheckSpec
 from passmuster.checks.kinds import KINDS
-from passmuster.suite import CheckKind, Node, Reader
+from passmuster.suite import CheckKind, Mapping, Node, Reader, read_record
 
-__all__ = ["Kinds", "built_in_kinds"]
-
-
-def built_in_kinds(plugins: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
-    """The built-in kinds alone, where a run allows no plugins; each that the suite lists is a problem."""
-    for name, node in plugins:
-        reader.problem(node, f"plugins: '{name}' is refused, for this run allows no plugins")
-    return cast("Mapping[str, CheckKind]", KINDS)
+__all__ = ["BuiltInKind", "Kinds"]
 
 
-class Kinds(Mapping[str, CheckKind]):
-    """The kinds of check by name. Installed metrics are looked for only when a suite names more than the built-in."""
+class BuiltInKind(Struct, frozen=True):
+    """A check that comes with the program: one module in `checks/kinds`."""
 
-    def __init__(self, folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> None:
-        self._folder, self._plugins, self._reader = folder, plugins, reader
+    name: str
+
+    @property
+    def record(self) -> type[CheckSpec]:
+        """The keys that it adds to a test."""
+        return KINDS.declared(self.name, CheckSpec)  # type: ignore[type-abstract]
+
+    def read(self, reader: Reader, node: Mapping, at: str) -> CheckSpec | None:
+        """The test's own part; which keys a test may have is checked already."""
+        return read_record(self.record, reader, node, at, also=node.entries)
+
+
+class Kinds(MappingOf[str, CheckKind]):
+    """The kinds of check by name. Installed metrics are looked for only when a suite names more than the built-in.
+
+    Where a run allows no plugins, each that the suite lists is a problem.
+    """
+
+    def __init__(self, folder: str, plugins: list[tuple[str, Node]], reader: Reader, *, allowed: bool = True) -> None:
+        self._folder, self._plugins, self._reader, self._allowed = folder, plugins, reader, allowed
         if plugins:
             _ = self._custom
 
     @cached_property
-    def _custom(self) -> dict[str, CheckKind]:
+    def _custom(self) -> MappingOf[str, CheckKind]:
+        if not self._allowed:
+            for name, node in self._plugins:
+                self._reader.problem(node, f"plugins: '{name}' is refused, for this run allows no plugins")
+            return {}
         from passmuster.checks._custom import find_metrics  # late, for most suites use built-in checks alone
 
         found = find_metrics(self._folder, self._plugins, self._reader)
@@ -39,7 +57,7 @@ class Kinds(Mapping[str, CheckKind]):
         return found
 
     def __getitem__(self, name: str) -> CheckKind:
-        return cast("CheckKind", KINDS[name]) if name in KINDS else self._custom[name]
+        return BuiltInKind(name) if name in KINDS else self._custom[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(KINDS.names | self._custom.keys())

@@ -13,8 +13,9 @@ import msgspec
 
 from passmuster.checks._answer import Answer
 from passmuster.checks._layer import LayerCheck, Quadrant
-from passmuster.checks._matching import MISSING, REGEX_SECONDS, follow
 from passmuster.checks._outcome import Status
+from passmuster.checks._paths import MISSING, follow
+from passmuster.checks._regex_search import REGEX_SECONDS
 from passmuster.suite import Classification, LabelSource
 
 __all__ = ["LabelCheck"]

@@ -24,8 +24,9 @@ from msgspec import Struct
 
 from passmuster.checks._alignment import align
 from passmuster.checks._assignment import Assignment
-from passmuster.checks._matching import MISSING, Fits, compile_matcher, follow, path_of
-from passmuster.suite import Matcher, glob_matcher, is_literal
+from passmuster.checks._paths import MISSING, follow, path_of
+from passmuster.checks.matchers import Fits, Matcher
+from passmuster.suite import glob_matcher, is_literal
 
 __all__ = [
     "Actual",
@@ -124,7 +125,7 @@ def expect(tool: str, args: Mapping[str, Matcher] | None = None, *, exact_args: 
     listed = args or {}
     return Expected(
         tool=tool if is_literal(tool) else glob_matcher(tool),
-        args=tuple((key, compile_matcher(matcher)) for key, matcher in listed.items()),
+        args=tuple((key, matcher.compile()) for key, matcher in listed.items()),
         exact_args=exact_args and args is not None,
         name=tool,
         matchers=tuple(listed.values()),

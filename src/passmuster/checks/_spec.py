@@ -1,4 +1,4 @@
-"""What every kind of check has in common: it reads its part of a test, and compiles it into a function on a trace."""
+"""What every kind of check has in common: the keys it adds to a test, compiled into a function on a trace."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
-from msgspec import Struct
-
 from passmuster.checks._outcome import Outcome
 from passmuster.checks._view import ToolIndex, View
-from passmuster.suite import Test
+from passmuster.suite import Record, Test
 
 __all__ = ["Check", "CheckError", "CheckSpec", "spec_of"]
 
@@ -21,8 +19,8 @@ class CheckError(Exception):
     """The check broke and decided nothing: a pattern reached its backtracking limit, or arguments nest too deep."""
 
 
-class CheckSpec(Struct, frozen=True):
-    """One test's own part, in its check's terms."""
+class CheckSpec(Record, frozen=True, kw_only=True):
+    """The keys that a kind of check adds to a test, read."""
 
     asks_figures: ClassVar[bool] = False
     """Whether it looks at what the calls of models used up."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from passmuster.checks._matching import MISSING, compile_args, compile_matcher
 from passmuster.checks._outcome import Level, Neighbours, Violation
-from passmuster.suite import FailedWhen, Selector, glob_matcher
+from passmuster.checks._paths import MISSING
+from passmuster.suite import FailedWhen, glob_matcher
 from passmuster.traces import ToolCall, Trace
 
-__all__ = ["CallSelector", "ToolIndex", "View", "Viewer"]
+__all__ = ["ToolIndex", "View", "Viewer", "result_of"]
 
 _REMEMBERED = 10_000
 
@@ -136,7 +136,7 @@ class Viewer:
 
     def __init__(self, failed_when: Iterable[FailedWhen] = ()) -> None:
         self.tools = ToolIndex()
-        self._failed_when = [(self.tools.bit(rule.tool), compile_matcher(rule.result)) for rule in failed_when]
+        self._failed_when = [(self.tools.bit(rule.tool), rule.result.compile()) for rule in failed_when]
 
     def view(self, trace: Trace) -> View:
         """The trace as the checks see it."""
@@ -163,7 +163,7 @@ class Viewer:
         flags = failed or [False] * len(calls)
         for place, call in enumerate(calls):
             if not flags[place]:
-                flags[place] = any(bits[place] & bit and fits(_result(call)) for bit, fits in self._failed_when)
+                flags[place] = any(bits[place] & bit and fits(result_of(call)) for bit, fits in self._failed_when)
         return flags if any(flags) else None
 
 
@@ -177,40 +177,6 @@ class _Untold(list[bool]):
         raise TimeoutError("a pattern in 'failed_when' took longer than a second")
 
 
-class CallSelector:
-    """A selector at work: which calls of a view it means."""
-
-    def __init__(self, selector: Selector, tools: ToolIndex) -> None:
-        self.name = selector.name
-        self.bits = tools.bits(selector.patterns)
-        self._args = compile_args(selector.args) if selector.args else None
-        self._result = compile_matcher(selector.result) if selector.result is not None else None
-        self._failed = selector.failed
-        self.plain = self._args is None and self._result is None and self._failed is None
-
-    def attempts(self, view: View) -> list[int]:
-        """The indexes of the calls meant, failed ones included."""
-        mine = self.bits
-        if not view.any_bits & mine:
-            return []
-        found = [place for place, bits in enumerate(view.bits) if bits & mine]
-        return found if self.plain else [place for place in found if self._fits(view, place)]
-
-    def successes(self, view: View) -> list[int]:
-        """The indexes of the calls meant that did not fail. A selector that speaks of failure is taken at its word."""
-        found = self.attempts(view)
-        if view.failed is None or self._failed is not None:
-            return found
-        return [place for place in found if not view.failed[place]]
-
-    def _fits(self, view: View, place: int) -> bool:
-        call = view.calls[place]
-        if self._failed is not None and self._failed != bool(view.failed and view.failed[place]):
-            return False
-        if self._args is not None and not self._args(call.arguments):
-            return False
-        return self._result is None or self._result(_result(call))
-
-
-def _result(call: ToolCall) -> Any:
+def result_of(call: ToolCall) -> Any:
+    """The result of a call, or `MISSING` where none is recorded."""
     return call.result if call.result_json else MISSING

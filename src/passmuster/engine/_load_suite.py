@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from passmuster.checks import Kinds, built_in_kinds
+from passmuster.checks import Kinds
 from passmuster.engine._vocabulary import vocabulary
 from passmuster.suite import CheckKind, Node, Reader, Suite
 from passmuster.suite import load_suite as load
@@ -28,7 +28,7 @@ def load_suite(
     """
 
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
-        return Kinds(str(folder), names, reader) if plugins else built_in_kinds(names, reader)
+        return Kinds(str(folder), names, reader, allowed=plugins)
 
     suite = load(Path(path), find_kinds, vocabulary(REPORT_FORMATS), root, documents)
     if suite.judging is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from passmuster.checks import VOCABULARY
 from passmuster.scoring import gate_vocabulary
-from passmuster.suite import TEXT, Choice, Custom, Vocabulary, read_matcher, read_policy
+from passmuster.suite import TEXT, Choice, Vocabulary
 
 __all__ = ["vocabulary"]
 
@@ -14,7 +15,6 @@ def vocabulary(report_formats: Collection[str] | None = None) -> Vocabulary:
     """Value types by name; without `report_formats`, any name of a report is accepted."""
     return {
         **gate_vocabulary(),
-        "matcher": Custom("a matcher", read_matcher, {}),
-        "policy": Custom("a policy file", lambda reader, node, at: reader.linked(node, at, read_policy), {}),
+        **VOCABULARY,
         "report_format": Choice(*report_formats) if report_formats else TEXT,
     }

@@ -6,9 +6,9 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from passmuster.suite import _behaviors as behaviors  # noqa: F401 - exported
-    from passmuster.suite import _matchers as matchers  # noqa: F401 - exported
-    from passmuster.suite import _rules as rules  # noqa: F401 - exported
+    from passmuster.suite._arguments import Anchors as Anchors
     from passmuster.suite._arguments import SchemaPath as SchemaPath
+    from passmuster.suite._arguments import read_arguments as read_arguments
     from passmuster.suite._discovery import display as display
     from passmuster.suite._discovery import find_root as find_root
     from passmuster.suite._discovery import find_suite as find_suite
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from passmuster.suite._layers import HandoffStep as HandoffStep
     from passmuster.suite._layers import Path as Path
     from passmuster.suite._load import load_suite as load_suite
-    from passmuster.suite._matchers import Matcher as Matcher
-    from passmuster.suite._matchers import read_matcher as read_matcher
-    from passmuster.suite._model import CheckContext as CheckContext
     from passmuster.suite._model import CheckKind as CheckKind
     from passmuster.suite._model import Effects as Effects
     from passmuster.suite._model import FailedWhen as FailedWhen
@@ -56,7 +53,6 @@ if TYPE_CHECKING:
     from passmuster.suite._policy import Anchor as Anchor
     from passmuster.suite._policy import Policy as Policy
     from passmuster.suite._policy import ToolPolicy as ToolPolicy
-    from passmuster.suite._policy import inline_policy as inline_policy
     from passmuster.suite._policy import read_policy as read_policy
     from passmuster.suite._quantities import BOUND_SCHEMA as BOUND_SCHEMA
     from passmuster.suite._quantities import CONFIDENCE as CONFIDENCE
@@ -72,12 +68,11 @@ if TYPE_CHECKING:
     from passmuster.suite._resolved_key import Resolver as Resolver
     from passmuster.suite._rubrics import Example as Example
     from passmuster.suite._rubrics import Rubric as Rubric
-    from passmuster.suite._rules import Rule as Rule
     from passmuster.suite._schemas import BOUNDS as BOUNDS
     from passmuster.suite._schemas import compile_schema as compile_schema
-    from passmuster.suite._selectors import Selector as Selector
     from passmuster.suite.grammar._globs import glob_matcher as glob_matcher
     from passmuster.suite.grammar._globs import is_literal as is_literal
+    from passmuster.suite.grammar._globs import why_bad_glob as why_bad_glob
     from passmuster.suite.grammar._reader import Reader as Reader
     from passmuster.suite.grammar._records import Field as Field
     from passmuster.suite.grammar._records import Key as Key
@@ -124,7 +119,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "_arguments": ("SchemaPath",),
+            "_arguments": ("Anchors", "SchemaPath", "read_arguments"),
             "_discovery": ("display", "find_root", "find_suite"),
             "_editing": ("Edit", "differences", "edit_bounds"),
             "_files": ("Shelf",),
@@ -152,12 +147,11 @@ else:
                 "Weights",
                 "compare",
             ),
-            "grammar._globs": ("glob_matcher", "is_literal"),
+            "grammar._globs": ("glob_matcher", "is_literal", "why_bad_glob"),
             "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
             "_load": ("load_suite",),
-            "_matchers": ("Matcher", "read_matcher"),
-            "_model": ("CheckContext", "CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
-            "_policy": ("Anchor", "Policy", "ToolPolicy", "inline_policy", "read_policy"),
+            "_model": ("CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
+            "_policy": ("Anchor", "Policy", "ToolPolicy", "read_policy"),
             "grammar._reader": ("Reader",),
             "_quantities": (
                 "BOUND_SCHEMA",
@@ -173,9 +167,7 @@ else:
             ),
             "_resolved_key": ("ResolvedKey", "Resolver"),
             "_rubrics": ("Example", "Rubric"),
-            "_rules": ("Rule",),
             "_schemas": ("BOUNDS", "compile_schema"),
-            "_selectors": ("Selector",),
             "text._nodes": ("Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "plain"),
             "grammar._records": (
                 "Field",
@@ -216,5 +208,5 @@ else:
                 "Whole",
             ),
         },
-        modules={"behaviors": "_behaviors", "matchers": "_matchers", "rules": "_rules"},
+        modules={"behaviors": "_behaviors"},
     )

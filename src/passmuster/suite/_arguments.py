@@ -12,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import did_you_mean
-from passmuster.suite._matchers import TYPES
 from passmuster.suite._schemas import FORMATS, SchemaProblem, compile_schema
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, plain
@@ -45,6 +44,7 @@ class Anchor(Struct, frozen=True):
 
 Anchors = dict[SchemaPath, Anchor]
 
+TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 _SPELLED = {"min": "minimum", "max": "maximum"}
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _LENGTHS = ("minLength", "maxLength", "minItems", "maxItems")

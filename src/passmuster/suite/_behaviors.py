@@ -7,13 +7,12 @@ none, for what the trace recorded under that name, and else for a question to th
 from __future__ import annotations
 
 from collections.abc import Mapping as MappingOf
+from typing import Any
 
 from msgspec import Struct
 
 from passmuster._problems import did_you_mean
 from passmuster.suite._rubrics import read_threshold
-from passmuster.suite._rules import Rule, read_rule
-from passmuster.suite._selectors import Selector, read_selectors
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
@@ -36,7 +35,7 @@ _ASKED = 0.5
 class ToolCalled(Struct, frozen=True):
     """Some call that one of these selectors means was made, or none was."""
 
-    selectors: list[Selector]
+    selectors: tuple[Any, ...]
     called: bool
 
 
@@ -55,7 +54,7 @@ class AnswerMatches(Struct, frozen=True):
 class RuleHolds(Struct, frozen=True):
     """A sequence rule holds."""
 
-    rule: Rule
+    rule: Any
 
 
 class Asked(Struct, frozen=True):
@@ -139,7 +138,7 @@ def _checked(reader: Reader, node: Node, at: str, name: str | None) -> Behavior 
     told = name or reader.optional_text(node, "name", at)
     kind = kinds[0]
     if kind == "type":
-        rule = read_rule(reader, node, at, own_name)
+        rule = reader.vocabulary["named_rule" if own_name else "rule"].read(reader, node, at)
         return Behavior(told or f"{rule.type} rule on line {rule.line}", RuleHolds(rule), node.line) if rule else None
     also = ("threshold",) if kind == "judge" else ()
     reader.mapping(node, at, (kind, *own_name, *also))
@@ -147,7 +146,7 @@ def _checked(reader: Reader, node: Node, at: str, name: str | None) -> Behavior 
     place = f"{at}.{kind}"
     match kind:
         case "tool_called" | "tool_not_called":
-            selectors = read_selectors(reader, value, place)
+            selectors = reader.vocabulary["selectors"].read(reader, value, place)
             words = " or ".join(selector.name for selector in selectors)
             return Behavior(told or f"{kind}: {words}", ToolCalled(selectors, kind == "tool_called"), node.line)
         case "answer_contains":

@@ -12,7 +12,7 @@ from passmuster._problems import SuiteError
 from passmuster.suite._discovery import display
 from passmuster.suite._files import Shelf
 from passmuster.suite._model import CheckKind
-from passmuster.suite._policy import Policy, read_policy
+from passmuster.suite._policy import Policy
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Mapping, Node
@@ -70,7 +70,7 @@ class FilesOfSuite:
 
 
 class Context:
-    """One suite being read; a `CheckContext` for the checks it meets."""
+    """One suite being read."""
 
     def __init__(
         self, file: str, folder: Path, root: Path, find_kinds: FindKinds, vocabulary: Vocabulary, shelf: Shelf
@@ -89,10 +89,6 @@ class Context:
     def kinds(self) -> MappingOf[str, CheckKind]:
         """The kinds of check by the name that `metric:` gives them; asked for once `plugins:` is read."""
         return self._find_kinds(self.folder, self.plugins, self.reader)
-
-    def policy(self, node: Node, at: str) -> Policy | None:
-        """The policy file that a node names."""
-        return self.reader.linked(node, f"{at}.policy", read_policy)
 
     @property
     def policies(self) -> list[Policy]:

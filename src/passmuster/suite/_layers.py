@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct
 
-from passmuster.suite._matchers import Matcher, read_matcher
 from passmuster.suite._schemas import SchemaProblem, compile_schema
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence, plain
@@ -60,7 +59,7 @@ class ExpectedCall(Struct, frozen=True):
     """One call that should be made, with the arguments that matter."""
 
     tool: str
-    args: dict[str, Matcher] | None
+    args: dict[str, Any] | None
     """None where any arguments will do."""
     line: int
 
@@ -270,7 +269,10 @@ def _call(reader: Reader, node: Node, at: str) -> ExpectedCall:
     tool, args = reader.required(map_, "tool", at), map_.get("args")
     return ExpectedCall(
         reader.pattern(tool, f"{at}.tool") if tool is not None else "",
-        {entry.key: read_matcher(reader, entry.value, f"{at}.args.{entry.key}") for entry in reader.mapping(args, at)}
+        {
+            entry.key: reader.vocabulary["matcher"].read(reader, entry.value, f"{at}.args.{entry.key}")
+            for entry in reader.mapping(args, at)
+        }
         if args is not None
         else None,
         node.line,

@@ -2,7 +2,7 @@
 
 import datetime
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from msgspec import Struct
@@ -18,8 +18,6 @@ from passmuster.suite._gate_model import (
     Weights,
 )
 from passmuster.suite._layers import Correctness, Cost, Path
-from passmuster.suite._matchers import Matcher
-from passmuster.suite._policy import Policy
 from passmuster.suite._quantities import RepeatPolicy
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import Key, Mistake, Record
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
-    "CheckContext",
     "CheckKind",
     "Effects",
     "FailedWhen",
@@ -174,6 +171,13 @@ class Waiver(Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
+class Matcher(Protocol):
+    """What a value has to be."""
+
+    def compile(self) -> Callable[[Any], bool]:
+        """The function that decides whether a value fits."""
+
+
 class FailedWhen(Record, frozen=True, kw_only=True):
     """What a failed call looks like where the format has no error flag."""
 
@@ -273,23 +277,15 @@ class Suite(Struct, frozen=True, kw_only=True):
         return self.path.parent
 
 
-class CheckContext(Protocol):
-    """What the loader lends a check while its test is read."""
-
-    reader: Reader
-
-    def policy(self, node: Node, at: str) -> Policy | None:
-        """The policy file that a node names, or None with a problem noted."""
-
-
 class CheckKind(Protocol):
-    """A kind of check that `metric:` can name: the keys it takes, and how it reads them."""
+    """A kind of check that `metric:` can name: the keys it adds to a test, and how it reads them."""
 
     @property
     def name(self) -> str: ...
 
     @property
-    def keys(self) -> tuple[str, ...]: ...
+    def record(self) -> type[Record]:
+        """The keys that it adds to a test."""
 
-    def read(self, context: CheckContext, node: Mapping, at: str) -> object:
-        """The test's own part, read; what it returns is compiled by the check room."""
+    def read(self, reader: Reader, node: Mapping, at: str) -> object:
+        """The test's own part, which the checks compile; which keys a test may have is checked already."""

@@ -16,7 +16,7 @@ from passmuster.suite.grammar import _globs as globs
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence
 
-__all__ = ["Anchor", "Anchors", "Effect", "Policy", "SchemaPath", "ToolPolicy", "inline_policy", "read_policy"]
+__all__ = ["Anchor", "Anchors", "Effect", "Policy", "SchemaPath", "ToolPolicy", "read_policy"]
 
 Effect = Literal["read", "write", "irreversible"]
 
@@ -63,18 +63,9 @@ def read_policy(reader: Reader, node: Node) -> Policy:
         reader.problem(tools, "tools: is empty, so no call would be checked")
     read = [_tool(reader, entry.key, entry.value, entry.line, shared) for entry in named]
     for entry in named:
-        if bad := globs.why_bad(entry.key):
+        if bad := globs.why_bad_glob(entry.key):
             reader.problem(entry, f"tools: {bad}")
     return Policy(reader.file, line, read)
-
-
-def inline_policy(reader: Reader, tool: Node, constraints: Node, at: str) -> Policy:
-    """The policy that `tool` and `constraints` in a test spell."""
-    pattern = reader.pattern(tool, f"{at}.tool")
-    if isinstance(constraints, Mapping) and not constraints.entries:
-        reader.problem(constraints, f"{at}.constraints: states nothing, so no argument would be checked")
-    schema, anchors = read_arguments(reader, constraints, f"{at}.constraints")
-    return Policy(reader.file, tool.line, [ToolPolicy(pattern, schema, anchors, tool.line)])
 
 
 def _tool(reader: Reader, name: str, node: Node, line: int, shared: dict[str, Node]) -> ToolPolicy:

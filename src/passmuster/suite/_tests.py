@@ -9,7 +9,7 @@ from passmuster.suite._context import Context
 from passmuster.suite._model import CheckKind, Suite, Test
 from passmuster.suite.grammar import _globs as globs
 from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.grammar._records import read_record
+from passmuster.suite.grammar._records import fields_of, read_record
 from passmuster.suite.grammar._values import TEXT, Custom
 from passmuster.suite.text._nodes import Mapping, Node
 
@@ -44,8 +44,8 @@ def _test(context: Context, node: Node, at: str) -> Test | None:
         at = f"tests.{id_}"
     kind = _kind(context, node, at)
     label = f"{at} ({kind.name})" if kind else at
-    test = read_record(Test, reader, node, at, also=kind.keys if kind else node.entries, label=label)
-    spec = kind.read(context, node, at) if kind else None
+    test = read_record(Test, reader, node, at, also=fields_of(kind.record) if kind else node.entries, label=label)
+    spec = kind.read(reader, node, at) if kind else None
     return replace(test, spec=spec) if test else None
 
 
@@ -74,7 +74,7 @@ def _scenarios_among(ids: list[str]) -> Custom[tuple[str, ...]]:
             pattern = reader.text(item, at)
             matches = [pattern] if pattern in ids else [id_ for id_ in ids if globs.glob_matcher(pattern)(id_)]
             if pattern and not matches:
-                why = globs.why_bad(pattern) or f"'{pattern}' selects no scenario{did_you_mean(pattern, ids)}"
+                why = globs.why_bad_glob(pattern) or f"'{pattern}' selects no scenario{did_you_mean(pattern, ids)}"
                 reader.problem(item, f"{at}: {why}")
             chosen += matches
         if not items:

@@ -57,7 +57,7 @@ def _scenario(reader: Reader, suite: Suite, node: Node, at: str) -> str:
     if text in ids:
         return globs.escape(text)
     if text and not any(map(globs.glob_matcher(text), ids)):
-        why = globs.why_bad(text) or f"no scenario '{text}'{did_you_mean(text, ids)}"
+        why = globs.why_bad_glob(text) or f"no scenario '{text}'{did_you_mean(text, ids)}"
         reader.problem(node, f"{at}: {why}")
     return text
 

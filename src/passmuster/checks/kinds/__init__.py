@@ -1,5 +1,13 @@
-"""Kinds of check that `metric:` in a test can name, one module each; the module's name is the check's name."""
+"""Kinds of check that `metric:` in a test can name, one module each; the module's name is the check's name.
+
+A kind is a `CheckSpec`: a record of the keys that it adds to a test, compiled into a function on a trace.
+"""
 
 from passmuster._registry import Registry
+from passmuster.checks._outcome import Outcome, Violation
+from passmuster.checks._spec import Check, CheckError, CheckSpec
+from passmuster.checks._view import ToolIndex, View
+
+__all__ = ["KINDS", "Check", "CheckError", "CheckSpec", "Outcome", "ToolIndex", "View", "Violation"]
 
 KINDS = Registry(__name__)

@@ -4,37 +4,37 @@ A tool known by its exact name has that schema alone; otherwise every pattern th
 nobody knows is counted, and with `strict` is a violation. All violations of a call are reported.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, cast
 
 from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
 from msgspec import Struct
 
 from passmuster.checks._argument_words import in_words
-from passmuster.checks._outcome import Level, Outcome, Violation
-from passmuster.checks._spec import Check, CheckError, CheckSpec
-from passmuster.checks._view import ToolIndex, View
+from passmuster.checks._outcome import Level
+from passmuster.checks.kinds import Check, CheckError, CheckSpec, Outcome, ToolIndex, View, Violation
 from passmuster.suite import (
+    BOOLEAN,
     BOUNDS,
+    TOOL_PATTERN,
     Anchor,
-    CheckContext,
+    Anchors,
+    Custom,
+    Key,
     Mapping,
+    Mistake,
+    OneOrMore,
     Policy,
     SchemaPath,
+    Slot,
     ToolPolicy,
     compile_schema,
     glob_matcher,
-    inline_policy,
     is_literal,
+    plain,
+    read_arguments,
 )
-
-__all__ = ["ArgsValid", "keys", "name", "read"]
-
-name = "args_valid"
-keys = ("policy", "tool", "constraints", "tools", "strict")
 
 _REMEMBERED = 10_000
 
@@ -46,16 +46,58 @@ class Governed(Struct, frozen=True):
     policy: ToolPolicy
 
 
-class ArgsValid(CheckSpec, frozen=True):
-    """The policy of one test, and which tools it is asked about."""
+_CONSTRAINTS = Custom("a map of arguments", read_arguments, {"type": "object", "minProperties": 1})
 
-    policy: Policy
-    tools: tuple[str, ...] = ()
-    strict: bool = False
+
+class ArgsValid(CheckSpec, frozen=True, kw_only=True):
+    """The arguments of each call conform to the policy for its tool."""
+
+    policy: Annotated[
+        Policy | None, Slot("policy", "a policy file"), Key("A policy file.", example="policies/refunds.yaml")
+    ] = None
+    tool: Annotated[str | None, TOOL_PATTERN, Key("Without a policy file: which tool.")] = None
+    constraints: Annotated[
+        tuple[dict[str, Any], Anchors] | None,
+        _CONSTRAINTS,
+        Key("What its arguments may be.", example={"amount": {"type": "number", "max": 200}}),
+    ] = None
+    tools: Annotated[
+        tuple[str, ...], OneOrMore(TOOL_PATTERN), Key("Only these of the policy's tools.", example=["refund_*"])
+    ] = ()
+    strict: Annotated[bool, BOOLEAN, Key("A tool that the policy does not know is a violation.")] = False
+    file: str
+    lines: dict[str, int]
+
+    schema_extra = {"oneOf": [{"required": ["policy"]}, {"required": ["tool", "constraints"]}]}  # noqa: RUF012
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        inline = self.tool is not None and self.constraints is not None
+        if self.policy is None and not inline:
+            yield map_, "needs 'policy' (a file), or 'tool' and 'constraints'"
+            return
+        if self.policy is not None and (self.tool is not None or self.constraints is not None):
+            yield map_, "'policy' cannot stand beside 'tool' and 'constraints'"
+        elif inline and not plain(map_.entries["constraints"].value):
+            yield map_.entries["constraints"].value, "'constraints' states nothing, so no argument would be checked"
+        node = map_.get("tools")
+        known = [one.pattern for one in self.effective_policy.tools]
+        for pattern, item in zip(self.tools, getattr(node, "items", [node]), strict=True) if node else ():
+            if not any(glob_matcher(pattern)(tool) or glob_matcher(tool)(pattern) for tool in known):
+                yield item, f"no tool in the policy matches '{pattern}'"
+
+    @property
+    def effective_policy(self) -> Policy:
+        """The policy of the file, or the one that `tool` and `constraints` spell."""
+        if self.policy is not None:
+            return self.policy
+        assert self.tool is not None
+        assert self.constraints is not None
+        line = self.lines["tool"]
+        return Policy(self.file, line, [ToolPolicy(self.tool, *self.constraints, line)])
 
     def compile(self, tools: ToolIndex) -> Check:
-        """The check for this policy."""
-        governing = _Governing(self.policy.tools, self.tools)
+        policy = self.effective_policy
+        governing = _Governing(policy.tools, self.tools)
 
         def check(view: View) -> Outcome:
             names = view.names
@@ -68,11 +110,11 @@ class ArgsValid(CheckSpec, frozen=True):
                 raise CheckError(f"the arguments of a call cannot be checked: {error}") from error
             if False not in results and not self.tools:
                 return Outcome("pass", bool(names), checked=len(names))
-            return self._look_closer(view, governing, results)
+            return self._look_closer(view, policy, governing, results)
 
         return check
 
-    def _look_closer(self, view: View, governing: _Governing, results: list[bool]) -> Outcome:
+    def _look_closer(self, view: View, policy: Policy, governing: "_Governing", results: list[bool]) -> Outcome:
         """The outcome where not every call is simply valid."""
         violations: list[Violation] = []
         unknown: dict[str, int] = {}
@@ -84,25 +126,25 @@ class ArgsValid(CheckSpec, frozen=True):
             if not schemas:
                 unknown[tool] = unknown.get(tool, 0) + 1
                 if self.strict:
-                    violations.append(self._unknown(view, call))
+                    violations.append(self._unknown(view, policy, call))
                 continue
             checked += 1
             if not results[call]:
                 for governed in schemas:
-                    violations += _violations(view, call, governed, self.policy.file)
+                    violations += _violations(view, call, governed, policy.file)
         exercised = checked > 0 or (self.strict and bool(unknown))
         stats = {"unknown_tools": unknown} if unknown else None
         return Outcome(_status(violations), exercised, tuple(violations), checked=checked, stats=stats)
 
-    def _unknown(self, view: View, call: int) -> Violation:
+    def _unknown(self, view: View, policy: Policy, call: int) -> Violation:
         tool = view.names[call]
         return view.violation(
             call,
             message="Tool is not in the policy (strict: true)",
             tool=tool,
             constraint="strict: true",
-            policy_file=self.policy.file,
-            policy_line=self.policy.line,
+            policy_file=policy.file,
+            policy_line=policy.line,
             suggestion=f"Add {tool} to the policy, or take it out of the agent's tools.",
         )
 
@@ -247,29 +289,3 @@ def _dotted(path: list[str | int]) -> str:
         else:
             text += f'["{step}"]'
     return text
-
-
-def read(context: CheckContext, node: Mapping, at: str) -> ArgsValid | None:
-    """The policy that a test names, or the constraints it states itself."""
-    reader = context.reader
-    file_node, tool, constraints = node.get("policy"), node.get("tool"), node.get("constraints")
-    policy: Policy | None = None
-    if file_node is not None:
-        if tool is not None or constraints is not None:
-            reader.problem(node, f"{at}: 'policy' cannot stand beside 'tool' and 'constraints'")
-        policy = context.policy(file_node, at)
-    elif tool is not None and constraints is not None:
-        policy = inline_policy(reader, tool, constraints, at)
-    else:
-        reader.problem(node, f"{at}: needs 'policy' (a file), or 'tool' and 'constraints'")
-    only = node.get("tools")
-    patterns = [(reader.pattern(item, f"{at}.tools"), item) for item in reader.one_or_more(only)] if only else []
-    if only is not None and not patterns:
-        reader.problem(only, f"{at}.tools: the list is empty, so nothing would be checked")
-    for pattern, item in patterns if policy else []:
-        known = [one.pattern for one in policy.tools] if policy else []
-        if not any(glob_matcher(pattern)(tool) or glob_matcher(tool)(pattern) for tool in known):
-            reader.problem(item, f"{at}.tools: no tool in the policy matches '{pattern}'")
-    strict = node.get("strict")
-    is_strict = reader.boolean(strict, f"{at}.strict") if strict is not None else False
-    return ArgsValid(policy, tuple(pattern for pattern, _ in patterns), is_strict) if policy else None

@@ -1,35 +1,28 @@
-"""`sequence_valid`: the order and number of calls.
+"""`sequence_valid`: the calls come in the right order and number.
 
-Calls have positions; calls made in parallel share one. *Earlier* is a smaller position, *directly before* the
-previous one, *within N* counts positions: parallel is not before. A failed call is an attempt: it can break a
-rule, but it satisfies none. Rules are all evaluated, and each tells whether it was exercised at all.
+All rules are evaluated and have to hold; each tells whether it was exercised at all.
 """
 
-from __future__ import annotations
+from typing import Annotated
 
-from passmuster.checks._outcome import Outcome, Violation
-from passmuster.checks._spec import Check, CheckSpec
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import compile_rule
-from passmuster.suite import CheckContext, Mapping
-from passmuster.suite import rules as r
-
-__all__ = ["SequenceValid", "keys", "name", "read"]
-
-name = "sequence_valid"
-keys = ("rules",)
+from passmuster.checks.kinds import Check, CheckSpec, Outcome, ToolIndex, View, Violation
+from passmuster.checks.rules import RULE, Rule
+from passmuster.suite import Key, ListOf
 
 _REMEMBERED = 1_000
 
 
-class SequenceValid(CheckSpec, frozen=True):
-    """The rules of one test."""
+class SequenceValid(CheckSpec, frozen=True, kw_only=True):
+    """The calls come in the right order and number."""
 
-    rules: list[r.Rule]
+    rules: Annotated[
+        tuple[Rule, ...],
+        ListOf(RULE, least=1),
+        Key("Rules that all have to hold.", example=[{"type": "require", "tool": "get_order"}]),
+    ]
 
     def compile(self, tools: ToolIndex) -> Check:
-        """The check that these rules make together."""
-        decisions = [(1 << place, compile_rule(rule, tools)) for place, rule in enumerate(self.rules)]
+        decisions = [(1 << place, rule.compile(tools)) for place, rule in enumerate(self.rules)]
         remembered: dict[int, Outcome] = {}
 
         def check(view: View) -> Outcome:
@@ -53,14 +46,3 @@ class SequenceValid(CheckSpec, frozen=True):
     def rule_lines(self) -> list[tuple[str, int]]:
         """The type and line of each rule, for the report."""
         return [(rule.type, rule.line) for rule in self.rules]
-
-
-def read(context: CheckContext, node: Mapping, at: str) -> SequenceValid:
-    """The rules that a test lists."""
-    listed = context.reader.required(node, "rules", at)
-    if listed is None:
-        return SequenceValid([])
-    found = context.reader.each(listed, f"{at}.rules", lambda item, place: r.read_rule(context.reader, item, place))
-    if not found:
-        context.reader.problem(listed, f"{at}.rules: the list is empty, so nothing would be checked")
-    return SequenceValid([rule for rule in found if rule is not None])

@@ -1,18 +1,11 @@
-"""`tool_blocklist`: forbidden tools were never called. One violation per blocked tool and trace."""
+"""`tool_blocklist`: forbidden tools are never called. One violation per blocked tool and trace."""
 
-from __future__ import annotations
+from typing import Annotated
 
 from msgspec import Struct
 
-from passmuster.checks._outcome import Outcome, Violation
-from passmuster.checks._spec import Check, CheckSpec
-from passmuster.checks._view import ToolIndex, View
-from passmuster.suite import CheckContext, Mapping
-
-__all__ = ["ToolBlocklist", "keys", "name", "read"]
-
-name = "tool_blocklist"
-keys = ("blocklist",)
+from passmuster.checks.kinds import Check, CheckSpec, Outcome, ToolIndex, View, Violation
+from passmuster.suite import TOOL_PATTERN, Custom, Key, Node, OneOrMore, Reader
 
 
 class Blocked(Struct, frozen=True):
@@ -22,16 +15,24 @@ class Blocked(Struct, frozen=True):
     line: int
 
 
-class ToolBlocklist(CheckSpec, frozen=True):
-    """The patterns of one test."""
+def _read_blocked(reader: Reader, node: Node, at: str) -> Blocked:
+    return Blocked(TOOL_PATTERN.read(reader, node, at), node.line)
 
+
+_BLOCKED = Custom(TOOL_PATTERN.words, _read_blocked, TOOL_PATTERN.schema)
+
+
+class ToolBlocklist(CheckSpec, frozen=True, kw_only=True):
+    """No forbidden tool is called, not even without success."""
+
+    blocklist: Annotated[
+        tuple[Blocked, ...], OneOrMore(_BLOCKED), Key("Tool names and globs.", example=["drop_table", "admin_*"])
+    ]
     file: str
-    blocked: list[Blocked]
 
     def compile(self, tools: ToolIndex) -> Check:
-        """The check for these patterns."""
-        bits = [(tools.bit(blocked.pattern), blocked) for blocked in self.blocked]
-        every = tools.bits(blocked.pattern for blocked in self.blocked)
+        bits = [(tools.bit(blocked.pattern), blocked) for blocked in self.blocklist]
+        every = tools.bits(blocked.pattern for blocked in self.blocklist)
         clean, idle = Outcome("pass", True), Outcome("pass", False)
 
         def check(view: View) -> Outcome:
@@ -59,13 +60,3 @@ class ToolBlocklist(CheckSpec, frozen=True):
             policy_line=blocked.line,
             suggestion=f"Take {tool} out of the agent's tools, or '{blocked.pattern}' out of the blocklist.",
         )
-
-
-def read(context: CheckContext, node: Mapping, at: str) -> ToolBlocklist:
-    """The patterns that a test lists."""
-    reader = context.reader
-    listed = reader.required(node, "blocklist", at)
-    items = [] if listed is None else reader.one_or_more(listed)
-    if listed is not None and not items:
-        reader.problem(listed, f"{at}.blocklist: the list is empty, so nothing would be checked")
-    return ToolBlocklist(reader.file, [Blocked(reader.pattern(item, f"{at}.blocklist"), item.line) for item in items])

@@ -1,74 +1,86 @@
 """`after`: every `trigger` is followed by `then`."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
+from typing import Annotated
 
-from passmuster.checks._outcome import Violation
-from passmuster.checks._view import ToolIndex, View
 from passmuster.checks.rules import (
     HELD,
     IDLE,
+    SELECTORS,
     Decide,
     Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    Violation,
     all_plain,
     any_of,
     attempts,
     bits,
-    broken,
     selectors,
     successes,
 )
-from passmuster.suite import rules as r
+from passmuster.suite import Key, Whole
 
 
-def compile(rule: r.After, tools: ToolIndex) -> Decide:
-    """Every success of a `trigger` is followed by a success of a `then`, within so many positions."""
-    triggers, thens = selectors(rule.trigger, tools), selectors(rule.then, tools)
-    trigger_bits = bits(triggers)
-    within, needed = rule.within, any_of(thens)
-    window = "" if within is None else f" within {within} position{'s' if within > 1 else ''}"
-    then_bits = bits(thens)
-    plain = within is None and all_plain(triggers) and all_plain(thens)
+class After(Rule, frozen=True, kw_only=True):
+    """Every `trigger` is followed by `then`."""
 
-    def decide(view: View) -> Decision:
-        if not view.any_bits & trigger_bits:
-            return IDLE
-        if plain and view.plain and view.last(then_bits) > view.last(trigger_bits):
-            return HELD
-        fired = successes(triggers, view)
-        positions = view.positions
-        answers = [positions[call] for call in successes(thens, view)]
-        unanswered: list[tuple[int, int | None]] = []
-        for call in fired:
-            here = positions[call]
-            place = bisect_right(answers, here)
-            late = answers[place] - here if place < len(answers) else None
-            if late is None or (within is not None and late > within):
-                unanswered.append((call, late))
-        if not unanswered:
-            return bool(fired), []
-        last_try = max((positions[call] for call in attempts(thens, view)), default=-1)
-        found: list[Violation] = []
-        for call, late in unanswered:
-            if late is not None:
-                why = f"{needed} came only {late} positions later"
-            elif last_try > positions[call]:
-                why = f"{needed} was called after it and failed"
-            else:
-                why = f"{needed} was not called after it"
-            tool = view.names[call]
-            found.append(
-                broken(
-                    rule,
-                    view,
-                    call,
-                    tool=tool,
-                    expected=f"{needed} after {tool}{window}",
-                    actual=why,
-                    suggestion=f"Have the agent call {needed}{window} after each {tool}.",
+    trigger: Annotated[
+        Selectors, SELECTORS, Key("The calls that have to be followed. A list: any of them.", example="issue_refund")
+    ]
+    then: Annotated[Selectors, SELECTORS, Key("What has to follow. A list: any of them.", example="send_email")]
+    within: Annotated[
+        int | None, Whole(1), Key("Within this many positions; by default anywhere later.", example=2)
+    ] = None
+
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Every success of a `trigger` is followed by a success of a `then`, within so many positions."""
+        triggers, thens = selectors(self.trigger, tools), selectors(self.then, tools)
+        trigger_bits = bits(triggers)
+        within, needed = self.within, any_of(thens)
+        window = "" if within is None else f" within {within} position{'s' if within > 1 else ''}"
+        then_bits = bits(thens)
+        plain = within is None and all_plain(triggers) and all_plain(thens)
+
+        def decide(view: View) -> Decision:
+            if not view.any_bits & trigger_bits:
+                return IDLE
+            if plain and view.plain and view.last(then_bits) > view.last(trigger_bits):
+                return HELD
+            fired = successes(triggers, view)
+            positions = view.positions
+            answers = [positions[call] for call in successes(thens, view)]
+            unanswered: list[tuple[int, int | None]] = []
+            for call in fired:
+                here = positions[call]
+                place = bisect_right(answers, here)
+                late = answers[place] - here if place < len(answers) else None
+                if late is None or (within is not None and late > within):
+                    unanswered.append((call, late))
+            if not unanswered:
+                return bool(fired), []
+            last_try = max((positions[call] for call in attempts(thens, view)), default=-1)
+            found: list[Violation] = []
+            for call, late in unanswered:
+                if late is not None:
+                    why = f"{needed} came only {late} positions later"
+                elif last_try > positions[call]:
+                    why = f"{needed} was called after it and failed"
+                else:
+                    why = f"{needed} was not called after it"
+                tool = view.names[call]
+                found.append(
+                    self.broken(
+                        view,
+                        call,
+                        tool=tool,
+                        expected=f"{needed} after {tool}{window}",
+                        actual=why,
+                        suggestion=f"Have the agent call {needed}{window} after each {tool}.",
+                    )
                 )
-            )
-        return True, found
+            return True, found
 
-    return decide
+        return decide

@@ -1,34 +1,52 @@
-"""`allowlist`: only these tools are called."""
+"""`allowlist`: nothing else is called."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import Decide, Decision, any_of, attempts, broken, by_tool, selectors, times
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    SELECTORS_OR_NONE,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    any_of,
+    attempts,
+    by_tool,
+    selectors,
+    times,
+)
+from passmuster.suite import Key
 
 
-def compile(rule: r.Allowlist, tools: ToolIndex) -> Decide:
-    """Nothing but these tools was called. One violation a tool."""
-    allowed = selectors(rule.tools, tools)
-    only = f"only {any_of(allowed)} to be called" if allowed else "no tool to be called"
+class Allowlist(Rule, frozen=True, kw_only=True):
+    """Nothing else is called."""
 
-    def decide(view: View) -> Decision:
-        fine = set(attempts(allowed, view))
-        if len(fine) == len(view.names):
-            return bool(view.names), []
-        other = [call for call in range(len(view.names)) if call not in fine]
-        return True, [
-            broken(
-                rule,
-                view,
-                calls[0],
-                tool=tool,
-                calls_found=len(calls),
-                expected=only,
-                actual=f"{tool} was called {times(len(calls))}",
-                suggestion=f"Take {tool} out of the agent's tools, or add it to the allowlist.",
-            )
-            for tool, calls in by_tool(other, view).items()
-        ]
+    tools: Annotated[
+        Selectors, SELECTORS_OR_NONE, Key("The calls that are allowed. `[]` allows none.", example=["get_*", "search"])
+    ]
 
-    return decide
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Nothing but these tools was called. One violation a tool."""
+        allowed = selectors(self.tools, tools)
+        only = f"only {any_of(allowed)} to be called" if allowed else "no tool to be called"
+
+        def decide(view: View) -> Decision:
+            fine = set(attempts(allowed, view))
+            if len(fine) == len(view.names):
+                return bool(view.names), []
+            other = [call for call in range(len(view.names)) if call not in fine]
+            return True, [
+                self.broken(
+                    view,
+                    calls[0],
+                    tool=tool,
+                    calls_found=len(calls),
+                    expected=only,
+                    actual=f"{tool} was called {times(len(calls))}",
+                    suggestion=f"Take {tool} out of the agent's tools, or add it to the allowlist.",
+                )
+                for tool, calls in by_tool(other, view).items()
+            ]
+
+        return decide

@@ -1,72 +1,83 @@
 """`before`: no call of `then` without an earlier call of `first`."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
+from typing import Annotated
 
-from passmuster.checks._outcome import Violation
-from passmuster.checks._view import ToolIndex, View
 from passmuster.checks.rules import (
     HELD,
     IDLE,
+    SELECTORS,
     Decide,
     Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    Violation,
     all_plain,
     attempts,
     bits,
-    broken,
     selectors,
 )
-from passmuster.suite import rules as r
+from passmuster.suite import Key
 
 
-def compile(rule: r.Before, tools: ToolIndex) -> Decide:
-    """No call of `then`, not even a failed one, without an earlier success of each `first`."""
-    firsts, thens = selectors(rule.first, tools), selectors(rule.then, tools)
-    then_bits, each = bits(thens), [first.bits for first in firsts]
-    plain = all_plain(firsts) and all_plain(thens)
+class Before(Rule, frozen=True, kw_only=True):
+    """No call of `then` without an earlier call of `first`."""
 
-    def decide(view: View) -> Decision:
-        if not view.any_bits & then_bits:
-            return IDLE
-        if plain and view.plain:
-            then = view.first(then_bits)
-            for one in each:
-                if not -1 < view.first(one) < then:
-                    break
-            else:
-                return HELD
-        later = attempts(thens, view)
-        if not later:
-            return IDLE
-        positions = view.positions
-        opened = [next(iter(first.successes(view)), None) for first in firsts]
-        tried: dict[int, list[int]] = {}
-        found: list[Violation] = []
-        for call in later:
-            here = positions[call]
-            unmet = [n for n, place in enumerate(opened) if place is None or positions[place] >= here]
-            if unmet:
-                for n in unmet:
-                    if n not in tried:
-                        tried[n] = [positions[place] for place in firsts[n].attempts(view)]
-                needed = " and ".join(firsts[n].name for n in unmet)
-                reasons = "; ".join(filter(None, (_instead(firsts[n].name, tried[n], here) for n in unmet)))
-                tool = view.names[call]
-                found.append(
-                    broken(
-                        rule,
-                        view,
-                        call,
-                        tool=tool,
-                        expected=f"{needed} before {tool}",
-                        actual=f"{tool} called without prior {needed}{f' ({reasons})' if reasons else ''}",
-                        suggestion=f"Call {needed} first, and {tool} only after it succeeded.",
+    first: Annotated[
+        Selectors, SELECTORS, Key("What has to be called first. A list: each of them.", example="verify_identity")
+    ]
+    then: Annotated[
+        Selectors, SELECTORS, Key("What may be called only after it. A list: any of them.", example="issue_refund")
+    ]
+
+    def compile(self, tools: ToolIndex) -> Decide:
+        """No call of `then`, not even a failed one, without an earlier success of each `first`."""
+        firsts, thens = selectors(self.first, tools), selectors(self.then, tools)
+        then_bits, each = bits(thens), [first.bits for first in firsts]
+        plain = all_plain(firsts) and all_plain(thens)
+
+        def decide(view: View) -> Decision:
+            if not view.any_bits & then_bits:
+                return IDLE
+            if plain and view.plain:
+                then = view.first(then_bits)
+                for one in each:
+                    if not -1 < view.first(one) < then:
+                        break
+                else:
+                    return HELD
+            later = attempts(thens, view)
+            if not later:
+                return IDLE
+            positions = view.positions
+            opened = [next(iter(first.successes(view)), None) for first in firsts]
+            tried: dict[int, list[int]] = {}
+            found: list[Violation] = []
+            for call in later:
+                here = positions[call]
+                unmet = [n for n, place in enumerate(opened) if place is None or positions[place] >= here]
+                if unmet:
+                    for n in unmet:
+                        if n not in tried:
+                            tried[n] = [positions[place] for place in firsts[n].attempts(view)]
+                    needed = " and ".join(firsts[n].name for n in unmet)
+                    reasons = "; ".join(filter(None, (_instead(firsts[n].name, tried[n], here) for n in unmet)))
+                    tool = view.names[call]
+                    found.append(
+                        self.broken(
+                            view,
+                            call,
+                            tool=tool,
+                            expected=f"{needed} before {tool}",
+                            actual=f"{tool} called without prior {needed}{f' ({reasons})' if reasons else ''}",
+                            suggestion=f"Call {needed} first, and {tool} only after it succeeded.",
+                        )
                     )
-                )
-        return True, found
+            return True, found
 
-    return decide
+        return decide
 
 
 def _instead(name: str, tried: list[int], here: int) -> str | None:

@@ -1,37 +1,54 @@
-"""`blocklist`: none of these tools is called."""
+"""`blocklist`: none of these is called."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import HELD, IDLE, Decide, Decision, bits, broken, by_tool, selectors, times
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    HELD,
+    IDLE,
+    SELECTORS,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    bits,
+    by_tool,
+    selectors,
+    times,
+)
+from passmuster.suite import Key
 
 
-def compile(rule: r.Blocklist, tools: ToolIndex) -> Decide:
-    """None of the tools was called, not even without success. One violation a tool."""
-    blocked = selectors(rule.tools, tools)
-    blocked_bits = bits(blocked)
+class Blocklist(Rule, frozen=True, kw_only=True):
+    """None of these is called."""
 
-    def decide(view: View) -> Decision:
-        if not view.any_bits & blocked_bits:
-            return HELD if view.names else IDLE
-        patterns: dict[int, str] = {}
-        for selector in blocked:
-            for call in selector.attempts(view):
-                patterns.setdefault(call, selector.name)
-        return True, [
-            broken(
-                rule,
-                view,
-                calls[0],
-                tool=tool,
-                pattern=patterns[calls[0]],
-                calls_found=len(calls),
-                expected=f"{tool} not to be called",
-                actual=f"{tool} was called {times(len(calls))}",
-                suggestion=f"Take {tool} out of the agent's tools, or out of the blocklist.",
-            )
-            for tool, calls in by_tool(sorted(patterns), view).items()
-        ]
+    tools: Annotated[Selectors, SELECTORS, Key("The calls that are forbidden.", example=["admin_*", "debug_*"])]
 
-    return decide
+    def compile(self, tools: ToolIndex) -> Decide:
+        """None of the tools was called, not even without success. One violation a tool."""
+        blocked = selectors(self.tools, tools)
+        blocked_bits = bits(blocked)
+
+        def decide(view: View) -> Decision:
+            if not view.any_bits & blocked_bits:
+                return HELD if view.names else IDLE
+            patterns: dict[int, str] = {}
+            for selector in blocked:
+                for call in selector.attempts(view):
+                    patterns.setdefault(call, selector.name)
+            return True, [
+                self.broken(
+                    view,
+                    calls[0],
+                    tool=tool,
+                    pattern=patterns[calls[0]],
+                    calls_found=len(calls),
+                    expected=f"{tool} not to be called",
+                    actual=f"{tool} was called {times(len(calls))}",
+                    suggestion=f"Take {tool} out of the agent's tools, or out of the blocklist.",
+                )
+                for tool, calls in by_tool(sorted(patterns), view).items()
+            ]
+
+        return decide

@@ -1,21 +1,72 @@
 """`count`: the number of calls is within bounds."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Annotated
 
-from passmuster.checks._outcome import Violation
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import HELD, IDLE, Decide, Decision, attempts, bits, broken, selectors, successes, times
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    HELD,
+    IDLE,
+    SELECTORS,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    Violation,
+    attempts,
+    bits,
+    selectors,
+    successes,
+    times,
+)
+from passmuster.suite import WHOLE, Key, Mapping, Mistake
 
 
-def compile(rule: r.Count, tools: ToolIndex) -> Decide:
-    """The calls are as many as allowed: successes for a minimum or an exact number, attempts for a maximum.
+class Count(Rule, frozen=True, kw_only=True):
+    """The number of calls is within bounds. A list: their sum."""
 
-    A call that several selectors of the list mean is one call.
-    """
-    counted = selectors(rule.tool, tools)
+    tool: Annotated[Selectors, SELECTORS, Key("The calls that are counted.", example="issue_refund")]
+    min: Annotated[int | None, WHOLE, Key("At least this many, failed calls not counted.", example=1)] = None
+    max: Annotated[int | None, WHOLE, Key("At most this many, failed calls included.", example=3)] = None
+    exactly: Annotated[int | None, WHOLE, Key("Just this many, failed calls not counted.", example=1)] = None
+
+    schema_extra = {  # noqa: RUF012 - a class variable of the base
+        "oneOf": [{"required": ["exactly"]}, {"anyOf": [{"required": ["min"]}, {"required": ["max"]}]}]
+    }
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        least, most, exactly = self.min, self.max, self.exactly
+        if exactly is not None and (least is not None or most is not None):
+            yield map_, "'exactly' cannot stand beside 'min' or 'max'"
+        elif exactly is None and least is None and most is None:
+            yield map_, "needs at least one of 'min', 'max', 'exactly'"
+        elif least == 0 and most is None:
+            yield map_, "'min: 0' alone can never fail"
+        elif least is not None and most is not None and least > most:
+            yield map_, f"min {least} is above max {most}, so it can never hold"
+
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Successes are counted for a minimum or an exact number, attempts for a maximum."""
+        if self.exactly is None:
+            return count_calls(self, self.tool, tools, least=self.min, most=self.max)
+        if not self.exactly:
+            return count_calls(self, self.tool, tools, most=0)
+        return count_calls(self, self.tool, tools, least=self.exactly, exactly=True)
+
+
+def count_calls(
+    rule: Rule,
+    tool: Selectors,
+    tools: ToolIndex,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    exactly: bool = False,
+) -> Decide:
+    """Counts the calls that selectors mean; one that several of them mean is one call."""
+    counted = selectors(tool, tools)
     what = " and ".join(selector.name for selector in counted)
-    least, most = rule.least, rule.most
     counted_bits = bits(counted)
 
     def decide(view: View) -> Decision:
@@ -26,21 +77,19 @@ def compile(rule: r.Count, tools: ToolIndex) -> Decide:
         found: list[Violation] = []
 
         def add(bound: str, actual: str, call: int | None, suggestion: str) -> None:
-            found.append(
-                broken(
-                    rule,
-                    view,
-                    call,
-                    tool=what,
-                    calls_found=len(tried),
-                    expected=f"{what} to be called {bound}",
-                    actual=f"{what} {actual}",
-                    suggestion=suggestion,
-                )
+            violation = rule.broken(
+                view,
+                call,
+                tool=what,
+                calls_found=len(tried),
+                expected=f"{what} to be called {bound}",
+                actual=f"{what} {actual}",
+                suggestion=suggestion,
             )
+            found.append(violation)
 
-        if least is not None and (len(done) < least or (rule.exactly and len(done) > least)):
-            bound = f"exactly {times(least)}" if rule.exactly else f"at least {times(least)}"
+        if least is not None and (len(done) < least or (exactly and len(done) > least)):
+            bound = f"exactly {times(least)}" if exactly else f"at least {times(least)}"
             extra = done[least] if len(done) > least else None
             add(bound, _how_often(len(tried), len(done)), extra, f"Have the agent call {what} {bound}.")
         if most is not None and len(tried) > most:

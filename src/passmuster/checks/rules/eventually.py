@@ -1,43 +1,59 @@
-"""`eventually`: each of these tools is called early enough."""
+"""`eventually`: called, early enough where `within` is stated. A list: each of them."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from passmuster.checks._outcome import Violation
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import Decide, Decision, absence, broken, selectors
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    SELECTORS,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    Violation,
+    absence,
+    selectors,
+)
+from passmuster.suite import Key, Whole
 
 
-def compile(rule: r.Eventually, tools: ToolIndex) -> Decide:
-    """Each of the tools was called with success among the first positions."""
-    wanted = selectors(rule.tool, tools)
-    within = rule.within
-    window = "" if within is None else f" among the first {within} position{'s' if within > 1 else ''}"
+class Eventually(Rule, frozen=True, kw_only=True):
+    """Called, early enough where `within` is stated. A list: each of them."""
 
-    def decide(view: View) -> Decision:
-        found: list[Violation] = []
-        for selector in wanted:
-            done = selector.successes(view)
-            if done and (within is None or view.positions[done[0]] < within):
-                continue
-            late = done[0] if done else None
-            if late is None:
-                actual = absence(selector, view)
-            else:
-                actual = f"{selector.name} came only at position {view.positions[late] + 1}"
-                if view.positions[selector.attempts(view)[0]] < (within or 0):
-                    actual += ", for it was called before and failed"
-            found.append(
-                broken(
-                    rule,
-                    view,
-                    late,
-                    tool=selector.name,
-                    expected=f"{selector.name} to be called{window}",
-                    actual=actual,
-                    suggestion=f"Have the agent call {selector.name} earlier.",
+    tool: Annotated[Selectors, SELECTORS, Key("The calls that have to be made.", example="get_order")]
+    within: Annotated[
+        int | None, Whole(1), Key("Among the first so many positions; by default anywhere.", example=3)
+    ] = None
+
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Each of the tools was called with success among the first positions."""
+        wanted = selectors(self.tool, tools)
+        within = self.within
+        window = "" if within is None else f" among the first {within} position{'s' if within > 1 else ''}"
+
+        def decide(view: View) -> Decision:
+            found: list[Violation] = []
+            for selector in wanted:
+                done = selector.successes(view)
+                if done and (within is None or view.positions[done[0]] < within):
+                    continue
+                late = done[0] if done else None
+                if late is None:
+                    actual = absence(selector, view)
+                else:
+                    actual = f"{selector.name} came only at position {view.positions[late] + 1}"
+                    if view.positions[selector.attempts(view)[0]] < (within or 0):
+                        actual += ", for it was called before and failed"
+                found.append(
+                    self.broken(
+                        view,
+                        late,
+                        tool=selector.name,
+                        expected=f"{selector.name} to be called{window}",
+                        actual=actual,
+                        suggestion=f"Have the agent call {selector.name} earlier.",
+                    )
                 )
-            )
-        return True, found
+            return True, found
 
-    return decide
+        return decide

@@ -1,52 +1,75 @@
 """`immediately_before`: every call of `then` has a call of `first` directly before it."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
+from typing import Annotated
 
-from passmuster.checks._outcome import Violation
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import IDLE, Decide, Decision, any_of, attempts, bits, broken, selectors, successes
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    IDLE,
+    SELECTORS,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    Violation,
+    any_of,
+    attempts,
+    bits,
+    selectors,
+    successes,
+)
+from passmuster.suite import Key
 
 _NAMED = 3
 """Neighbouring calls that a message names."""
 
 
-def compile(rule: r.ImmediatelyBefore, tools: ToolIndex) -> Decide:
-    """Every call of `then` has a success of a `first` at the position directly before its own."""
-    firsts, thens = selectors(rule.first, tools), selectors(rule.then, tools)
-    then_bits = bits(thens)
-    needed = any_of(firsts)
+class ImmediatelyBefore(Rule, frozen=True, kw_only=True):
+    """Every call of `then` has a call of `first` directly before it."""
 
-    def decide(view: View) -> Decision:
-        if not view.any_bits & then_bits:
-            return IDLE
-        later = attempts(thens, view)
-        positions = view.positions
-        opened = {positions[call] for call in successes(firsts, view)}
-        missed = [call for call in later if positions[call] - 1 not in opened]
-        if not missed:
-            return bool(later), []
-        tried = {positions[call] for call in attempts(firsts, view)}
-        found: list[Violation] = []
-        for call in missed:
-            tool, previous = view.names[call], positions[call] - 1
-            failed = ", which failed" if previous in tried else ""
-            found.append(
-                broken(
-                    rule,
-                    view,
-                    call,
-                    tool=tool,
-                    expected=f"{needed} directly before {tool}",
-                    actual=f"{tool} called {_standing_at(previous, view)}{failed}",
-                    suggestion=f"Call {needed} as the very step before each {tool}.",
+    first: Annotated[
+        Selectors, SELECTORS, Key("What has to be called directly before. A list: any of them.", example="confirm")
+    ]
+    then: Annotated[
+        Selectors,
+        SELECTORS,
+        Key("What may be called only directly after it. A list: any of them.", example="delete_account"),
+    ]
+
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Every call of `then` has a success of a `first` at the position directly before its own."""
+        firsts, thens = selectors(self.first, tools), selectors(self.then, tools)
+        then_bits = bits(thens)
+        needed = any_of(firsts)
+
+        def decide(view: View) -> Decision:
+            if not view.any_bits & then_bits:
+                return IDLE
+            later = attempts(thens, view)
+            positions = view.positions
+            opened = {positions[call] for call in successes(firsts, view)}
+            missed = [call for call in later if positions[call] - 1 not in opened]
+            if not missed:
+                return bool(later), []
+            tried = {positions[call] for call in attempts(firsts, view)}
+            found: list[Violation] = []
+            for call in missed:
+                tool, previous = view.names[call], positions[call] - 1
+                failed = ", which failed" if previous in tried else ""
+                found.append(
+                    self.broken(
+                        view,
+                        call,
+                        tool=tool,
+                        expected=f"{needed} directly before {tool}",
+                        actual=f"{tool} called {_standing_at(previous, view)}{failed}",
+                        suggestion=f"Call {needed} as the very step before each {tool}.",
+                    )
                 )
-            )
-        return True, found
+            return True, found
 
-    return decide
+        return decide
 
 
 def _standing_at(position: int, view: View) -> str:

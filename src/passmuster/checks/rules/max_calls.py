@@ -1,3 +1,17 @@
-"""`max_calls`: the number of calls is at most `max`; the same as `count` with `max`."""
+"""`max_calls`: at most so many calls; the same as `count` with `max`."""
 
-from passmuster.checks.rules.count import compile as compile
+from typing import Annotated
+
+from passmuster.checks.rules import SELECTORS, Decide, Rule, Selectors, ToolIndex
+from passmuster.checks.rules.count import count_calls
+from passmuster.suite import WHOLE, Key
+
+
+class MaxCalls(Rule, frozen=True, kw_only=True):
+    """At most so many calls; the same as `count` with `max`."""
+
+    tool: Annotated[Selectors, SELECTORS, Key("The calls that are counted. A list: their sum.", example="search")]
+    max: Annotated[int, WHOLE, Key("At most this many, failed calls included.", example=20)]
+
+    def compile(self, tools: ToolIndex) -> Decide:
+        return count_calls(self, self.tool, tools, most=self.max)

@@ -1,41 +1,63 @@
 """`never_after`: nothing `forbidden` after the first `trigger`."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import HELD, IDLE, Decide, Decision, all_plain, attempts, bits, broken, selectors
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    HELD,
+    IDLE,
+    SELECTORS,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    all_plain,
+    attempts,
+    bits,
+    selectors,
+)
+from passmuster.suite import Key
 
 
-def compile(rule: r.NeverAfter, tools: ToolIndex) -> Decide:
-    """Nothing `forbidden` at a later position than the first `trigger`; attempts count on both sides."""
-    triggers, forbidden = selectors(rule.trigger, tools), selectors(rule.forbidden, tools)
-    trigger_bits, forbidden_bits = bits(triggers), bits(forbidden)
-    plain = all_plain(triggers)
+class NeverAfter(Rule, frozen=True, kw_only=True):
+    """Nothing `forbidden` after the first `trigger`."""
 
-    def decide(view: View) -> Decision:
-        if not view.any_bits & trigger_bits:
-            return IDLE
-        if plain and view.plain and view.last(forbidden_bits) <= view.first(trigger_bits):
-            return HELD
-        fired = attempts(triggers, view)
-        if not fired:
-            return IDLE
-        first = fired[0]
-        since = view.positions[first]
-        trigger = view.names[first]
-        return True, [
-            broken(
-                rule,
-                view,
-                call,
-                tool=view.names[call],
-                expected=f"no {view.names[call]} after {trigger}",
-                actual=f"{view.names[call]} was called after {trigger} (call {first + 1})",
-                suggestion=f"End the task at {trigger}, or call {view.names[call]} before it.",
-            )
-            for call in attempts(forbidden, view)
-            if view.positions[call] > since
-        ]
+    trigger: Annotated[
+        Selectors,
+        SELECTORS,
+        Key("The call from which on it is forbidden. A list: the first of any of them.", example="close_ticket"),
+    ]
+    forbidden: Annotated[Selectors, SELECTORS, Key("The calls that may not come later.", example="issue_refund")]
 
-    return decide
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Nothing `forbidden` at a later position than the first `trigger`; attempts count on both sides."""
+        triggers, forbidden = selectors(self.trigger, tools), selectors(self.forbidden, tools)
+        trigger_bits, forbidden_bits = bits(triggers), bits(forbidden)
+        plain = all_plain(triggers)
+
+        def decide(view: View) -> Decision:
+            if not view.any_bits & trigger_bits:
+                return IDLE
+            if plain and view.plain and view.last(forbidden_bits) <= view.first(trigger_bits):
+                return HELD
+            fired = attempts(triggers, view)
+            if not fired:
+                return IDLE
+            first = fired[0]
+            since = view.positions[first]
+            trigger = view.names[first]
+            return True, [
+                self.broken(
+                    view,
+                    call,
+                    tool=view.names[call],
+                    expected=f"no {view.names[call]} after {trigger}",
+                    actual=f"{view.names[call]} was called after {trigger} (call {first + 1})",
+                    suggestion=f"End the task at {trigger}, or call {view.names[call]} before it.",
+                )
+                for call in attempts(forbidden, view)
+                if view.positions[call] > since
+            ]
+
+        return decide

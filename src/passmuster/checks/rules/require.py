@@ -1,38 +1,53 @@
-"""`require`: each of these tools is called."""
+"""`require`: called at least once. A list: each of them."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules import HELD, Decide, Decision, absence, all_plain, broken, selectors
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    HELD,
+    SELECTORS,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    absence,
+    all_plain,
+    selectors,
+)
+from passmuster.suite import Key
 
 
-def compile(rule: r.Require, tools: ToolIndex) -> Decide:
-    """Each of the tools was called with success."""
-    wanted = selectors(rule.tool, tools)
-    plain, each = all_plain(wanted), [selector.bits for selector in wanted]
+class Require(Rule, frozen=True, kw_only=True):
+    """Called at least once. A list: each of them."""
 
-    def decide(view: View) -> Decision:
-        if plain and view.plain:
-            for one in each:
-                if not view.any_bits & one:
-                    break
-            else:
+    tool: Annotated[Selectors, SELECTORS, Key("The calls that have to be made.", example="verify_identity")]
+
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Each of the tools was called with success."""
+        wanted = selectors(self.tool, tools)
+        plain, each = all_plain(wanted), [selector.bits for selector in wanted]
+
+        def decide(view: View) -> Decision:
+            if plain and view.plain:
+                for one in each:
+                    if not view.any_bits & one:
+                        break
+                else:
+                    return HELD
+            missing = [selector for selector in wanted if not selector.successes(view)]
+            if not missing:
                 return HELD
-        missing = [selector for selector in wanted if not selector.successes(view)]
-        if not missing:
-            return HELD
-        return True, [
-            broken(
-                rule,
-                view,
-                None,
-                tool=selector.name,
-                expected=f"{selector.name} to be called",
-                actual=absence(selector, view),
-                suggestion=f"Have the agent call {selector.name} on every run, or drop the rule.",
-            )
-            for selector in missing
-        ]
+            return True, [
+                self.broken(
+                    view,
+                    None,
+                    tool=selector.name,
+                    expected=f"{selector.name} to be called",
+                    actual=absence(selector, view),
+                    suggestion=f"Have the agent call {selector.name} on every run, or drop the rule.",
+                )
+                for selector in missing
+            ]
 
-    return decide
+        return decide

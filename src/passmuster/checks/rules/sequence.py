@@ -1,45 +1,60 @@
-"""`sequence`: these tools are called in this order."""
-
-from __future__ import annotations
+"""`sequence`: all of these are called in this order."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from typing import Annotated
 
-from passmuster.checks._view import CallSelector, ToolIndex, View
-from passmuster.checks.rules import Decide, Decision, absence, broken, selectors
-from passmuster.suite import rules as r
+from passmuster.checks.rules import (
+    SELECTORS,
+    CallSelector,
+    Decide,
+    Decision,
+    Rule,
+    Selectors,
+    ToolIndex,
+    View,
+    absence,
+    selectors,
+)
+from passmuster.suite import BOOLEAN, Key
 
 
-def compile(rule: r.OrderedTools, tools: ToolIndex) -> Decide:
-    """Successes of all the tools in this order, one position later each time; `strict`: the very next one."""
-    steps = selectors(rule.tools, tools)
-    order = " → ".join(step.name for step in steps)
-    directly = "directly " if rule.strict else ""
+class Sequence(Rule, frozen=True, kw_only=True):
+    """All of these are called in this order."""
 
-    def decide(view: View) -> Decision:
-        places = [[view.positions[call] for call in step.successes(view)] for step in steps]
-        stopped = _first_gap_strict(places) if rule.strict else _first_gap(places)
-        if stopped is None:
-            return True, []
-        step = steps[stopped]
-        done = " → ".join(done.name for done in steps[:stopped])
-        if not places[stopped]:
-            why = absence(step, view)
-        else:
-            why = f"{step.name} never came {directly}after {done}{_failed_there(step, view, places, stopped)}"
-        return True, [
-            broken(
-                rule,
-                view,
-                None,
-                tool=step.name,
-                expected=f"{order}{', directly one after another' if rule.strict else ' in this order'}",
-                actual=why,
-                suggestion=f"Have the agent call {order} in this order.",
-            )
-        ]
+    tools: Annotated[
+        Selectors, SELECTORS, Key("The calls, in their order.", example=["open_ticket", "add_note", "close_ticket"])
+    ]
+    strict: Annotated[bool, BOOLEAN, Key("Directly one after another.")] = False
 
-    return decide
+    def compile(self, tools: ToolIndex) -> Decide:
+        """Successes of all the tools in this order, one position later each time; `strict`: the very next one."""
+        steps = selectors(self.tools, tools)
+        order = " → ".join(step.name for step in steps)
+        directly = "directly " if self.strict else ""
+
+        def decide(view: View) -> Decision:
+            places = [[view.positions[call] for call in step.successes(view)] for step in steps]
+            stopped = _first_gap_strict(places) if self.strict else _first_gap(places)
+            if stopped is None:
+                return True, []
+            step = steps[stopped]
+            done = " → ".join(done.name for done in steps[:stopped])
+            if not places[stopped]:
+                why = absence(step, view)
+            else:
+                why = f"{step.name} never came {directly}after {done}{_failed_there(step, view, places, stopped)}"
+            return True, [
+                self.broken(
+                    view,
+                    None,
+                    tool=step.name,
+                    expected=f"{order}{', directly one after another' if self.strict else ' in this order'}",
+                    actual=why,
+                    suggestion=f"Have the agent call {order} in this order.",
+                )
+            ]
+
+        return decide
 
 
 def _failed_there(step: CallSelector, view: View, places: list[list[int]], stopped: int) -> str:
@@ -49,7 +64,7 @@ def _failed_there(step: CallSelector, view: View, places: list[list[int]], stopp
     return " (it was called and failed)" if any(position > reached for position in tried) else ""
 
 
-def _first_gap(places: Sequence[Sequence[int]]) -> int | None:
+def _first_gap(places: list[list[int]]) -> int | None:
     """The first step that cannot be placed after those before it; taking each as early as possible loses nothing."""
     last = -1
     for step, positions in enumerate(places):
@@ -60,7 +75,7 @@ def _first_gap(places: Sequence[Sequence[int]]) -> int | None:
     return None
 
 
-def _first_gap_strict(places: Sequence[Sequence[int]]) -> int | None:
+def _first_gap_strict(places: list[list[int]]) -> int | None:
     """The first step at which no unbroken run is left."""
     starts = set(places[0])
     for step, positions in enumerate(places):

@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Callable
 
-__all__ = ["escape", "glob_matcher", "is_literal", "why_bad"]
+__all__ = ["escape", "glob_matcher", "is_literal", "why_bad_glob"]
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -24,7 +24,7 @@ def glob_matcher(pattern: str) -> Callable[[str], bool]:
     return lambda name: match(name) is not None
 
 
-def why_bad(pattern: str) -> str | None:
+def why_bad_glob(pattern: str) -> str | None:
     """What is wrong with a pattern, or None."""
     if not pattern:
         return "a tool pattern cannot be empty"

@@ -156,7 +156,7 @@ class Reader:
         if not isinstance(node, Scalar) or not isinstance(node.value, str):
             self.expected("a tool name or pattern", node, at)
             return "*"
-        bad = globs.why_bad(node.value) or _why_no_tool(node.value)
+        bad = globs.why_bad_glob(node.value) or _why_no_tool(node.value)
         if bad:
             self.problem(node, f"{at}: {bad}")
             return "*"

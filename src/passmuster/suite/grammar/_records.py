@@ -16,7 +16,6 @@ from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from msgspec import NODEFAULT, Struct
-from msgspec.structs import fields as struct_fields
 
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Definitions, JsonSchema, Value
@@ -66,8 +65,9 @@ class Field(Struct, frozen=True):
 @cache
 def fields_of(cls: type[Struct]) -> dict[str, Field]:
     """The declared keys of a record by their names in a suite, in the order of declaration."""
-    defaults = {one.name: one.default for one in struct_fields(cls)}
-    required = {one.name for one in struct_fields(cls) if one.required}
+    # `msgspec.structs.fields` would evaluate every annotation, which takes longer than reading most suites.
+    stated = dict(zip(reversed(cls.__struct_fields__), reversed(cls.__struct_defaults__), strict=False))
+    defaults = {name: stated.get(name, NODEFAULT) for name in cls.__struct_fields__}
     found: dict[str, Field] = {}
     for base in reversed(cls.__mro__):
         for attribute, annotation in getattr(base, "__annotations__", {}).items():
@@ -76,8 +76,9 @@ def fields_of(cls: type[Struct]) -> dict[str, Field]:
             if value is not None:
                 key = next((one for one in metadata if isinstance(one, Key)), Key(""))
                 name = key.name or attribute
-                default = None if defaults[attribute] is NODEFAULT else defaults[attribute]
-                found[name] = Field(name, attribute, value, key, attribute in required, default)
+                default = defaults[attribute]
+                required = default is NODEFAULT
+                found[name] = Field(name, attribute, value, key, required, None if required else default)
     return found
 
 

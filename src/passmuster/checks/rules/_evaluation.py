@@ -1,18 +1,16 @@
-"""What all sequence rules are made of: selectors at work, and the words for what they found.
+"""What the evaluation of sequence rules is made of: compiled selectors, and the words for what they found.
 
-A rule is decided by a function from a view to a `Decision`. Work is linear in the calls of a trace, also where
-every call breaks the rule: what many violations have to know is found out once. Where a rule looks at names alone
-and the trace is plain, the view's own index decides whether it held without a look at the calls.
+Work is linear in the calls of a trace, also where every call breaks the rule. Where a rule looks at names alone and the
+trace is plain, the view's index decides whether it held without a look at the calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from passmuster.checks._outcome import Violation
-from passmuster.checks._view import CallSelector, ToolIndex, View
-from passmuster.suite import Rule, Selector
+from passmuster.checks._selectors import CallSelector, Selectors
+from passmuster.checks._view import ToolIndex, View
 
 __all__ = [
     "HELD",
@@ -24,7 +22,6 @@ __all__ = [
     "any_of",
     "attempts",
     "bits",
-    "broken",
     "by_tool",
     "selectors",
     "successes",
@@ -38,7 +35,7 @@ IDLE: Decision = (False, ())
 Decide = Callable[[View], Decision]
 
 
-def selectors(given: list[Selector], tools: ToolIndex) -> list[CallSelector]:
+def selectors(given: Selectors, tools: ToolIndex) -> list[CallSelector]:
     """A rule's selectors, ready to look at calls."""
     return [CallSelector(selector, tools) for selector in given]
 
@@ -98,20 +95,3 @@ def absence(selector: CallSelector, view: View) -> str:
     if not tried:
         return f"{selector.name} was never called"
     return f"{selector.name} was called {times(len(tried))} and failed"
-
-
-def broken(
-    rule: Rule, view: View, call: int | None, *, expected: str, actual: str, suggestion: str, **fields: Any
-) -> Violation:
-    """The violation of a rule, at the call that broke it where there is one."""
-    return view.violation(
-        call,
-        message=f"Expected {expected}; {actual}",
-        rule=rule.type,
-        expected=expected,
-        actual=actual,
-        policy_file=rule.file,
-        policy_line=rule.line,
-        suggestion=suggestion,
-        **fields,
-    )

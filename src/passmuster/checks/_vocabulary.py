@@ -1,0 +1,44 @@
+"""What checks contribute to the suite language, by name; each is imported when a suite uses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from passmuster.suite import TEXT, Custom, Late, Value, Vocabulary, read_policy
+
+__all__ = ["VOCABULARY"]
+
+
+def _matcher() -> Value[Any]:
+    from passmuster.checks.matchers import MATCHER
+
+    return MATCHER
+
+
+def _selectors() -> Value[Any]:
+    from passmuster.checks._selectors import SELECTORS
+
+    return SELECTORS
+
+
+def _rule() -> Value[Any]:
+    from passmuster.checks.rules import RULE
+
+    return RULE
+
+
+def _named_rule() -> Value[Any]:
+    from passmuster.checks.rules import AnyRule
+
+    return AnyRule(name=TEXT)
+
+
+VOCABULARY: Vocabulary = {
+    "matcher": Late("a value or a matcher", _matcher),
+    "selectors": Late("a tool pattern, a selector, or a list of these", _selectors),
+    "rule": Late("a rule", _rule),
+    "named_rule": Late("a rule with a name", _named_rule),
+    "policy": Custom(
+        "a policy file", lambda reader, node, at: reader.linked(node, at, read_policy), {"type": "string"}
+    ),
+}

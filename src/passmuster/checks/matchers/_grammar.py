@@ -1,0 +1,200 @@
+"""How a matcher is written in a suite.
+
+A plain value means equal (numbers by value), a plain map each listed key, a plain list element by element. A map of
+`$` words says more; all of them have to hold.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Annotated, TypeVar
+
+from passmuster._problems import did_you_mean
+from passmuster.checks.matchers import _matchers as m
+from passmuster.suite import (
+    ANYTHING,
+    NUMBER,
+    REGEX,
+    TEXT,
+    Choice,
+    Custom,
+    Definitions,
+    JsonSchema,
+    Key,
+    ListOf,
+    Mapping,
+    Mistake,
+    Node,
+    OneOrMore,
+    Reader,
+    Record,
+    Scalar,
+    Sequence,
+    Value,
+    fields_of,
+    object_schema,
+    read_record,
+    why_bad_glob,
+)
+
+__all__ = ["MATCHER", "MatcherWords"]
+
+T = TypeVar("T")
+
+
+class _AnyMatcher(Value[m.Matcher]):
+    words = "a value or a matcher"
+
+    def read(self, reader: Reader, node: Node, at: str) -> m.Matcher:
+        if isinstance(node, Sequence):
+            return m.Items(tuple(self.read(reader, item, f"{at}[{n}]") for n, item in enumerate(node.items)))
+        if isinstance(node, Scalar):
+            if node.undefined_alias:
+                reader.text(node, at)
+            return m.Equal(node.value)
+        words = [entry for entry in node if entry.key.startswith("$")]
+        if not words:
+            return m.Keys({entry.key: self.read(reader, entry.value, f"{at}.{entry.key}") for entry in node})
+        return _read_words(reader, node, at)
+
+    def schema(self, definitions: Definitions) -> JsonSchema:
+        return definitions.ref("matcher", lambda: self._schema(definitions))
+
+    def _schema(self, definitions: Definitions) -> JsonSchema:
+        own = self.schema(definitions)
+        plain = {"type": "object", "propertyNames": {"not": {"pattern": r"^\$"}}, "additionalProperties": own}
+        return {
+            "anyOf": [
+                {"type": ["string", "number", "boolean", "null"]},
+                {"type": "array", "items": own},
+                plain,
+                object_schema(MatcherWords, definitions),
+            ]
+        }
+
+
+MATCHER = _AnyMatcher()
+
+
+class _As(Value[m.Matcher]):
+    """The matcher that is made of a value."""
+
+    def __init__(self, value: Value[T], make: Callable[[T], m.Matcher]) -> None:
+        self._value, self._make = value, make
+        self.words = value.words
+
+    def read(self, reader: Reader, node: Node, at: str) -> m.Matcher:
+        return self._make(self._value.read(reader, node, at))
+
+    def schema(self, definitions: Definitions) -> JsonSchema:
+        return self._value.schema(definitions)
+
+
+def _read_true(reader: Reader, node: Node, at: str) -> bool:
+    if not (isinstance(node, Scalar) and node.value is True):
+        reader.expected("true", node, at)
+    return True
+
+
+def _read_glob(reader: Reader, node: Node, at: str) -> str:
+    text = reader.text(node, at)
+    if bad := why_bad_glob(text):
+        reader.problem(node, f"{at}: {bad}")
+    return text
+
+
+def _read_options(reader: Reader, node: Node, at: str) -> tuple[m.Matcher, ...]:
+    options = ListOf(MATCHER).read(reader, node, at)
+    if not options:
+        reader.problem(node, f"{at}: an empty list can never match")
+    return options
+
+
+_TRUE = Custom("true", _read_true, {"const": True})
+_GLOB = Custom("a glob", _read_glob, TEXT.schema(Definitions()))
+_OPTIONS = Custom("a list of matchers", _read_options, lambda defs: ListOf(MATCHER, least=1).schema(defs))
+_Maybe = m.Matcher | None
+
+
+class MatcherWords(Record, frozen=True, kw_only=True):
+    """What a value has to be, in `$` words; all of them have to hold."""
+
+    eq: Annotated[_Maybe, _As(ANYTHING, m.Equal), Key("Exactly this literal, whatever is in it.", name="$eq")] = None
+    any: Annotated[
+        _Maybe, _As(_TRUE, lambda _: m.Present()), Key("`true`: anything, as long as it is there.", name="$any")
+    ] = None
+    ignore: Annotated[_Maybe, _As(_TRUE, lambda _: m.Ignore()), Key("`true`: there or not.", name="$ignore")] = None
+    absent: Annotated[_Maybe, _As(_TRUE, lambda _: m.Absent()), Key("`true`: not there.", name="$absent")] = None
+    optional: Annotated[
+        _Maybe, _As(MATCHER, m.Optional), Key("Not there, or fitting the inner matcher.", name="$optional")
+    ] = None
+    one_of: Annotated[_Maybe, _As(_OPTIONS, m.OneOf), Key("Any of these matchers.", name="$one_of")] = None
+    not_: Annotated[_Maybe, _As(MATCHER, m.Not), Key("There, and not fitting the inner matcher.", name="$not")] = None
+    regex: Annotated[
+        _Maybe, _As(REGEX, m.Regex), Key("A text in which this Python regular expression is found.", name="$regex")
+    ] = None
+    glob: Annotated[_Maybe, _As(_GLOB, m.Glob), Key("A text that fits the glob as a whole.", name="$glob")] = None
+    contains: Annotated[
+        _Maybe,
+        _As(MATCHER, m.Contains),
+        Key("A list with a fitting element, or a text with this part.", name="$contains"),
+    ] = None
+    approx: Annotated[
+        float | None, NUMBER, Key("A number near this one, with `$within` or `$rel` beside it.", name="$approx")
+    ] = None
+    within: Annotated[float | None, NUMBER, Key("The distance for `$approx`.", name="$within", needs="$approx")] = None
+    rel: Annotated[
+        float | None, NUMBER, Key("The distance for `$approx` as a fraction of it.", name="$rel", needs="$approx")
+    ] = None
+    gt: Annotated[_Maybe, _As(NUMBER, partial(m.Compare, "$gt")), Key("A number above this one.", name="$gt")] = None
+    gte: Annotated[
+        _Maybe, _As(NUMBER, partial(m.Compare, "$gte")), Key("This number, or one above it.", name="$gte")
+    ] = None
+    lt: Annotated[_Maybe, _As(NUMBER, partial(m.Compare, "$lt")), Key("A number below this one.", name="$lt")] = None
+    lte: Annotated[
+        _Maybe, _As(NUMBER, partial(m.Compare, "$lte")), Key("This number, or one below it.", name="$lte")
+    ] = None
+    type: Annotated[
+        _Maybe,
+        _As(OneOrMore(Choice(*m.TYPES)), m.TypeIs),
+        Key("A value of this JSON Schema type, or of one in a list.", name="$type"),
+    ] = None
+    unordered: Annotated[
+        _Maybe, _As(ListOf(MATCHER), m.Unordered), Key("A list of just these, in any order.", name="$unordered")
+    ] = None
+    lines: dict[str, int]
+
+    schema_extra = {  # noqa: RUF012 - a class variable of the base
+        "dependentSchemas": {"$approx": {"oneOf": [{"required": ["$within"]}, {"required": ["$rel"]}]}},
+    }
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        if self.approx is not None and (self.within is None) == (self.rel is None):
+            yield map_.entries["$approx"], "$approx needs either $within (a distance) or $rel (a fraction) beside it"
+        elif self._distance() < 0:
+            yield map_.entries["$approx"], "a negative tolerance can never match"
+
+    def _distance(self) -> float:
+        return self.within or (self.rel or 0) * abs(self.approx or 0)
+
+    def matcher(self) -> m.Matcher:
+        """What the words ask for together, in the order they are written in."""
+        declared = fields_of(MatcherWords)
+        written = [getattr(self, declared[word].attribute) for word in self.lines if word in declared]
+        parts = [one for one in written if isinstance(one, m.Matcher)]
+        if self.approx is not None:
+            parts.append(m.Approx(self.approx, self._distance()))
+        return parts[0] if len(parts) == 1 else m.AllOf(tuple(parts))
+
+
+def _read_words(reader: Reader, node: Mapping, at: str) -> m.Matcher:
+    known = fields_of(MatcherWords)
+    first = next(entry.key for entry in node if entry.key.startswith("$"))
+    others = [entry for entry in node if entry.key not in known and not entry.key.startswith("x-")]
+    for entry in others:
+        if entry.key.startswith("$"):
+            hint = did_you_mean(entry.key, known) or f"; known: {', '.join(known)}"
+            reader.problem(entry, f"{at}: unknown matcher '{entry.key}'{hint}")
+        else:
+            reader.problem(entry, f"{at}: '{entry.key}' stands beside '{first}'; for a literal map use $eq")
+    words = read_record(MatcherWords, reader, node, at, also=[entry.key for entry in others])
+    return words.matcher() if words else m.AllOf(())
