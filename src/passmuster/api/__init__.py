@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from passmuster.api._thresholds import suggest_thresholds as suggest_thresholds
     from passmuster.api._thresholds import tighten_thresholds as tighten_thresholds
     from passmuster.api._trace_files import StandardInput as StandardInput
+    from passmuster.api._trace_files import trace_formats as trace_formats
     from passmuster.engine import OnProgress as OnProgress
     from passmuster.scoring import JudgeMode as JudgeMode
     from passmuster.scoring import Report as Report
@@ -45,6 +46,6 @@ else:
             "_run": ("OnProgress", "RenderedReport", "Report", "Run", "add_to_history", "run", "write_report"),
             "_save_baseline": ("SavedBaseline", "save_baseline"),
             "_thresholds": ("Suggestion", "Tightening", "share", "suggest_thresholds", "tighten_thresholds"),
-            "_trace_files": ("StandardInput",),
+            "_trace_files": ("StandardInput", "trace_formats"),
         },
     )

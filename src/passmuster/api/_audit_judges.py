@@ -39,6 +39,7 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     labels: str
     """The file with what people say."""
     traces: tuple[str, ...] = ()
+    trace_format: str | None = None
     repeats: int = 3
     canaries: bool = False
     judge: Literal["live", "cached"] = "live"
@@ -70,7 +71,7 @@ def audit_judges(path: str | None, options: AuditOptions, *, on_progress: OnProg
     suite = load_suite(path, root=options.root, plugins=options.plugins)
     config = _config(suite)
     with StandardInput() as stdin:
-        sources = trace_files(suite, options.traces, stdin)
+        sources = trace_files(suite, options.traces, stdin, options.trace_format)
         labels = read_labels(Path(options.labels), options.labels)
         read = (trace for source in sources for trace in read_source(source, BadLines(source, skip=False)))
         cases = audit_cases(suite, read, labels, options.labels)

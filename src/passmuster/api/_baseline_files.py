@@ -21,7 +21,9 @@ _HEAD = 4096
 _BEGINS = re.compile(rb'\s*\{\s*"schema"\s*:\s*"passmuster\.')
 
 
-def find_baseline(suite: Suite, given: str | None, here: Path) -> Baseline | Sequence[Source]:
+def find_baseline(
+    suite: Suite, given: str | None, here: Path, format: str | None = None
+) -> Baseline | Sequence[Source]:
     """What a run is compared with. `given` replaces what the suite names."""
     path = str(here / given) if given is not None else str(baseline_path(suite))
     name = given or display(Path(path), suite.root)
@@ -29,7 +31,7 @@ def find_baseline(suite: Suite, given: str | None, here: Path) -> Baseline | Seq
         hint = "make it with 'passmuster baseline save'"
         raise UsageError(_at_key(suite, f"there is no file or folder '{name}'; {hint}"))
     if not _is_document(path):
-        return find_sources([given or path], here, suite.root)
+        return find_sources([given or path], here, suite.root, format)
     return baseline_for(suite, path, name)
 
 

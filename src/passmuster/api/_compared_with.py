@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["compared_with"]
 
 
-def compared_with(suite: Suite, given: str | None) -> tuple[Baseline | Sequence[Source], str | None]:
+def compared_with(
+    suite: Suite, given: str | None, format: str | None = None
+) -> tuple[Baseline | Sequence[Source], str | None]:
     """A recorded run or golden traces, and their name: what is given, else what the suite names, else nothing."""
     own = suite.baseline.file if suite.baseline else None
     if given is None and own is None:
         return (), None
     from passmuster.api._baseline_files import find_baseline  # late, for most runs have none
 
-    return find_baseline(suite, given, Path.cwd()), given or own
+    return find_baseline(suite, given, Path.cwd(), format), given or own

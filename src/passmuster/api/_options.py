@@ -23,6 +23,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
     traces: tuple[str, ...] = ()
     """Files, folders, globs, `-` for standard input; if empty, those that the suite names."""
+    trace_format: str | None = None
+    """The format of all traces, golden ones included; None to detect it."""
     reports: tuple[Destination, ...] = ()
     """If empty, those that the suite names."""
     baseline: str | None = None
@@ -48,6 +50,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
             only=self.only,
             tags=self.tags,
             skip_bad_lines=self.skip_bad_lines,
+            trace_format=self.trace_format,
             judge=self.judge,
             agent_version=self.agent_version,
         )

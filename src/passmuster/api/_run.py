@@ -46,13 +46,13 @@ def run(path: str | None, options: RunOptions, stdin: StandardInput, *, on_progr
     """
     suite = load_suite(path, root=options.root, plugins=options.plugins)
     destinations = options.reports or _named_by(suite)
-    sources = trace_files(suite, options.traces, stdin)
+    sources = trace_files(suite, options.traces, stdin, options.trace_format)
     check_writable(
         [to.path for to in destinations if to.path != "-"],
         inputs=[*suite.documents, *(source.path for source in sources), *_baselines(suite, options.baseline)],
         make_folders=not options.reports,
     )
-    compared, name = compared_with(suite, options.baseline)
+    compared, name = compared_with(suite, options.baseline, options.trace_format)
     report = evaluate_sources(
         suite,
         sources,

@@ -48,7 +48,7 @@ def save_baseline(
     """
     suite = load_suite(path, root=options.root, plugins=options.plugins)
     target = output if output is not None else _named_by(suite)
-    sources = trace_files(suite, options.traces, stdin)
+    sources = trace_files(suite, options.traces, stdin, options.trace_format)
     check_writable([target], inputs=[*suite.documents, *(source.path for source in sources)], what="baseline")
     baseline, report = record(
         suite,

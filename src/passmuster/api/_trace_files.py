@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from msgspec.structs import replace
+
 from passmuster._problems import Problem, UsageError
 from passmuster.suite import Suite
-from passmuster.traces import Source, find_sources, standard_input
+from passmuster.traces import FORMATS, Source, check_format, find_sources, standard_input
 
-__all__ = ["StandardInput", "trace_files"]
+__all__ = ["StandardInput", "trace_files", "trace_formats"]
 
 
 class StandardInput:
@@ -34,12 +36,21 @@ class StandardInput:
         return self._source
 
 
-def trace_files(suite: Suite, given: Sequence[str], stdin: StandardInput) -> list[Source]:
-    """The files. Raises `TraceError` for paths that lead to none, `UsageError` where nobody names any."""
+def trace_formats() -> list[str]:
+    """The names of the formats that traces are read in."""
+    return list(FORMATS)
+
+
+def trace_files(suite: Suite, given: Sequence[str], stdin: StandardInput, format: str | None = None) -> list[Source]:
+    """The files, to be read as `format` if one is given.
+
+    Raises `TraceError` for paths that lead to none, `UsageError` for an unknown format or where nobody names any files.
+    """
+    check_format(format)
     if given:
-        extra = [stdin.source()] if "-" in given else []
-        return [*find_sources([path for path in given if path != "-"], Path.cwd(), suite.root), *extra]
+        extra = [replace(stdin.source(), format=format)] if "-" in given else []
+        return [*find_sources([path for path in given if path != "-"], Path.cwd(), suite.root, format), *extra]
     if not suite.traces:
         message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
         raise UsageError(Problem(message, suite.file))
-    return find_sources(suite.traces, suite.folder, suite.root)
+    return find_sources(suite.traces, suite.folder, suite.root, format)

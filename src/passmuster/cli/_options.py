@@ -18,6 +18,7 @@ __all__ = [
     "root",
     "suite",
     "today",
+    "trace_format",
     "traces",
     "workers",
 ]
@@ -37,8 +38,19 @@ class _Workers(click.ParamType["int | None"]):
         return int(text)
 
 
+class _FormatOption(click.Option):
+    """`--format`, whose help names the formats that there are."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        found = super().get_help_record(ctx)
+        return found and (found[0], f"{found[1]}: {', '.join(api.trace_formats())}.")
+
+
 suite = click.argument("suite", metavar="[SUITE]", required=False)
 traces = click.option("--traces", multiple=True, metavar="PATH", help="File, folder or glob; - is standard input.")
+trace_format = click.option(
+    "--format", "trace_format", cls=_FormatOption, metavar="NAME", help="Format of the traces (default: detected)"
+)
 judge = click.option(
     "--judge",
     type=click.Choice(get_args(api.JudgeMode)),

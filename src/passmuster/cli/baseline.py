@@ -44,6 +44,7 @@ def command() -> None:
 @command.command("save")
 @options.suite
 @options.traces
+@options.trace_format
 @click.option("-o", "--output", metavar="FILE", help="Where to write it (default: 'baseline.file' of the suite).")
 @options.judge
 @click.option("--agent-version", metavar="V", help="The agent's version (default: from the suite or traces).")
@@ -54,6 +55,7 @@ def command() -> None:
 def save(
     suite: str | None,
     traces: tuple[str, ...],
+    trace_format: str | None,
     output: str | None,
     judge: api.JudgeMode,
     agent_version: str | None,
@@ -69,6 +71,7 @@ def save(
     try:
         chosen = api.RunOptions(
             traces=traces,
+            trace_format=trace_format,
             judge=judge,
             agent_version=agent_version,
             root=root,

@@ -25,6 +25,7 @@ def command() -> None:
 @options.suite
 @click.option("--labels", required=True, metavar="FILE", help="Labels by people: JSON lines, or a JSON or YAML list.")
 @click.option("--traces", multiple=True, metavar="PATH", help="File, folder or glob (default: those of the suite).")
+@options.trace_format
 @click.option(
     "--repeats", type=click.IntRange(1, 100), default=3, metavar="N", help="Times to ask each question (default: 3)."
 )
@@ -47,6 +48,7 @@ def audit_command(
     suite: str | None,
     labels: str,
     traces: tuple[str, ...],
+    trace_format: str | None,
     repeats: int,
     canaries: bool,
     judge: Literal["live", "cached"],
@@ -66,6 +68,7 @@ def audit_command(
         chosen = api.AuditOptions(
             labels=labels,
             traces=traces,
+            trace_format=trace_format,
             repeats=repeats,
             canaries=canaries,
             judge=judge,

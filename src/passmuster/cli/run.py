@@ -22,6 +22,7 @@ _SEVERITY = (0, 3, 1, 2)
 @click.command("run")
 @click.argument("suites", metavar="[SUITE]...", nargs=-1)
 @options.traces
+@options.trace_format
 @click.option("--report", multiple=True, metavar="FORMAT=PATH", help=f"{', '.join(reports.FORMATS)}; - prints.")
 @click.option("--baseline", metavar="PATH", help="Baseline file or golden traces to compare with.")
 @click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
@@ -39,6 +40,7 @@ _SEVERITY = (0, 3, 1, 2)
 def command(
     suites: tuple[str, ...],
     traces: tuple[str, ...],
+    trace_format: str | None,
     report: tuple[str, ...],
     baseline: str | None,
     only: tuple[str, ...],
@@ -62,6 +64,7 @@ def command(
     try:
         chosen = api.RunOptions(
             traces=traces,
+            trace_format=trace_format,
             reports=_destinations(report, len(suites)),
             baseline=baseline,
             only=only,

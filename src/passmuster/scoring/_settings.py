@@ -21,6 +21,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     only: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     skip_bad_lines: bool = False
+    trace_format: str | None = None
+    """The format that all traces have to be read as; None where it is detected."""
     baseline: str | None = None
     judge: JudgeMode = "live"
     agent_version: str | None = None

@@ -76,6 +76,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "only": list(settings.only),
         "tag": list(settings.tags),
         "skip_bad_lines": settings.skip_bad_lines,
+        "format": settings.trace_format,
         "baseline": settings.baseline,
         "judge": settings.judge,
         "agent_version": settings.agent_version,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from passmuster.traces._model import Trace as Trace
     from passmuster.traces._model import oversized_numbers as oversized_numbers
     from passmuster.traces._reading import BadLines as BadLines
+    from passmuster.traces._reading import check_format as check_format
     from passmuster.traces._reading import is_splittable as is_splittable
     from passmuster.traces._reading import read_source as read_source
     from passmuster.traces._reading import read_traces as read_traces
@@ -24,15 +25,17 @@ if TYPE_CHECKING:
     from passmuster.traces._sources import standard_input as standard_input
     from passmuster.traces._totals import Used as Used
     from passmuster.traces._totals import used as used
+    from passmuster.traces.formats import FORMATS as FORMATS
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "_locate": ("PartLines", "Spot", "lines_of", "spot_of_call", "spot_of_trace"),
             "_model": ("Handoff", "ToolCall", "Trace", "oversized_numbers"),
-            "_reading": ("BadLines", "is_splittable", "read_source", "read_traces"),
+            "_reading": ("BadLines", "check_format", "is_splittable", "read_source", "read_traces"),
             "_sources": ("Source", "find_sources", "standard_input"),
             "_totals": ("Used", "used"),
+            "formats": ("FORMATS",),
         },
         modules={"totals": "_totals"},
     )

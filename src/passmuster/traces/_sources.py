@@ -133,7 +133,7 @@ def _display(path: str, real: str, root: Path) -> str:
 
 
 @contextlib.contextmanager
-def standard_input(format: str | None = None) -> Iterator[Source]:
+def standard_input() -> Iterator[Source]:
     """Standard input as a source, kept in a temporary file so that it can be read again for line numbers."""
     if sys.stdin is None:
         raise TraceError(Problem("is closed", STDIN))
@@ -147,4 +147,4 @@ def standard_input(format: str | None = None) -> Iterator[Source]:
         with open(path, "wb") as copy:
             copy.write(head)
             shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-        yield Source(path, STDIN, format)
+        yield Source(path, STDIN)

@@ -29,7 +29,7 @@ from passmuster.traces._overlooked import (
 
 __all__ = ["DESCRIPTION", "SHAPE", "detect", "read", "splittable"]
 
-DESCRIPTION = "One JSON object per step; a file is one trace, or several find_calls apart by `trace_id`."
+DESCRIPTION = "One JSON object per step; a file is one trace, or several told apart by `trace_id`."
 SHAPE = '{"type": "tool_call", …}'
 
 _TYPES = (b'"tool_call"', b'"tool_result"', b'"llm_call"', b'"handoff"', b'"trace"')
