@@ -16,11 +16,12 @@ from tests import test_docs
 from tests.traces.building import Json, read, read_past, refusal, write
 
 from passmuster._problems import TraceError
+from passmuster.traces import trace_schema
 from passmuster.traces._model import Handoff, LlmCall, Message, ToolCall, ToolResult
 from passmuster.traces._native_form import TraceFields
 
 PAGE = "docs/traces.md"
-SCHEMA = json.loads(test_docs.text_of("docs/trace.schema.json"))
+SCHEMA = trace_schema()
 VALIDATOR = jsonschema_rs.Draft202012Validator(SCHEMA)
 STEPS = {"tool_call": ToolCall, "tool_result": ToolResult, "llm_call": LlmCall, "handoff": Handoff, "message": Message}
 EXAMPLES = {block.title: block.text for block in test_docs.blocks(PAGE) if block.language in ("json", "jsonl")}
@@ -65,7 +66,7 @@ def test_the_tables_list_every_field() -> None:
     for kind, struct in STEPS.items():
         (row,) = [row for row in section.splitlines() if row.startswith(f"| `{kind}` |")]
         listed = {part.split("`")[1] for part in row.split("|")[2].split(",")}
-        assert listed == written_names(struct) == set(SCHEMA["$defs"][kind]["properties"])
+        assert listed == written_names(struct) == set(SCHEMA["$defs"][kind]["properties"]) - {"type"}
 
 
 def test_the_example_uses_every_field() -> None:
@@ -86,6 +87,17 @@ def is_read(record: Any) -> bool:
 
 def test_the_schema_is_one() -> None:
     jsonschema_rs.meta.validate(SCHEMA)
+
+
+def test_the_published_schema_is_that_of_the_reader() -> None:
+    """After a change, `passmuster schema trace > docs/trace.schema.json` writes it again."""
+    assert json.loads(test_docs.text_of("docs/trace.schema.json")) == SCHEMA
+
+
+def test_everything_in_the_schema_is_described() -> None:
+    for definition in (SCHEMA, *(SCHEMA["$defs"][kind] for kind in STEPS)):
+        for name, value in definition["properties"].items():
+            assert name == "type" or value["description"].endswith((".", "…")), name
 
 
 @pytest.mark.parametrize("name", ["run.json", "shop.json"])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from passmuster.traces._sources import standard_input as standard_input
     from passmuster.traces._totals import Used as Used
     from passmuster.traces._totals import used as used
+    from passmuster.traces._trace_schema import trace_schema as trace_schema
     from passmuster.traces.formats import FORMATS as FORMATS
 else:
     __getattr__ = lazy_exports(
@@ -35,6 +36,7 @@ else:
             "_reading": ("BadLines", "check_format", "is_splittable", "read_source", "read_traces"),
             "_sources": ("Source", "find_sources", "standard_input"),
             "_totals": ("Used", "used"),
+            "_trace_schema": ("trace_schema",),
             "formats": ("FORMATS",),
         },
         modules={"totals": "_totals"},

@@ -112,7 +112,7 @@ class ToolCall(Struct, frozen=True, gc=False, tag_field="type", tag="tool_call")
 
 
 class ToolResult(Struct, frozen=True, gc=False, tag_field="type", tag="tool_result"):
-    """A result recorded apart from its call. Readers pair it with the call; no `Trace` holds one."""
+    """A result recorded apart from its call, which it is joined to."""
 
     id: Annotated[Key | None, Meta(description="The id of the call it belongs to.")] = None
     tool: Annotated[str | None, Meta(description="The tool it came from.")] = None
