@@ -11,9 +11,9 @@ from time import perf_counter
 
 from bench.comparison import ARGUMENTS, CALLS
 
-from passmuster.checks._pairing import Actual, expect, pair
 from passmuster.checks._spec import spec_of
 from passmuster.checks._view import Viewer
+from passmuster.checks.layers.path._pairing import Actual, expect, pair
 from passmuster.checks.matchers import Equal
 from passmuster.engine._load_suite import load_suite
 from passmuster.traces._model import ToolCall, Trace

@@ -40,11 +40,11 @@ def seen(report: Report) -> ScenarioReport:
 
 
 def statuses(report: Report, layer: str) -> dict[str, str]:
-    return {check["name"]: check["status"] for check in seen(report).layers[layer]["checks"]}
+    return {check.name: check.status for check in seen(report).layers[layer].checks}
 
 
 def message(report: Report, layer: str, name: str) -> str:
-    (found,) = [check["message"] for check in seen(report).layers[layer]["checks"] if check["name"] == name]
+    (found,) = [check.message for check in seen(report).layers[layer].checks if check.name == name]
     return str(found)
 
 
@@ -77,7 +77,7 @@ def test_each_rule_of_correctness(check: str, asked: Any, passes: str, fails: st
 def test_any_single_failure_fails_the_layer() -> None:
     report = run({"correctness": {"expected_in_answer": "a", "not_in_answer": "b"}}, trace(answer="a and b"))
     assert statuses(report, "correctness") == {"expected_in_answer": "pass", "not_in_answer": "fail"}
-    assert (seen(report).layers["correctness"]["status"], seen(report).status, report.exit_code) == ("fail", "fail", 1)
+    assert (seen(report).layers["correctness"].status, seen(report).status, report.exit_code) == ("fail", "fail", 1)
 
 
 def test_the_order_of_evaluation_and_that_every_deterministic_check_runs() -> None:
@@ -99,7 +99,7 @@ def test_an_exceedance_warns_and_a_forbidden_tool_fails() -> None:
     assert (statuses(soft, "path"), soft.verdict, soft.exit_code) == ({"max_tool_calls": "warn"}, "warn", 0)
     hard = run({"path": {"max_tool_calls": 1, "forbidden_tools": ["admin_*"]}}, trace("search admin_reset"))
     assert statuses(hard, "path") == {"max_tool_calls": "warn", "forbidden_tools": "fail"}
-    assert (seen(hard).layers["path"]["status"], hard.exit_code) == ("fail", 1)
+    assert (seen(hard).layers["path"].status, hard.exit_code) == ("fail", 1)
     assert message(hard, "path", "forbidden_tools") == "forbidden and called: admin_reset"
 
 
@@ -117,7 +117,7 @@ def test_an_exceedance_warns_and_a_forbidden_tool_fails() -> None:
 )
 def test_the_set_based_metrics(expected: list[str], used: str, recall: float, precision: float, f1: float) -> None:
     report = run({"path": {"expected_tools": expected}}, trace(used))
-    measures = seen(report).layers["path"]["measures"]
+    measures = seen(report).layers["path"].measures
     names = used.split()
     for name, function, value in (
         ("tool_recall", tool_recall, recall),
@@ -154,7 +154,7 @@ def test_the_sequence_based_metrics(similarity: str, used: str, reference: list[
     path = {"expected_tool_sequence": reference, "similarity": similarity}
     enough = run({"path": {**path, "min_sequence_similarity": value}}, trace(used))
     assert statuses(enough, "path")["min_sequence_similarity"] == "pass"
-    assert seen(enough).layers["path"]["measures"][f"sequence_{similarity}"] == pytest.approx(value)
+    assert seen(enough).layers["path"].measures[f"sequence_{similarity}"] == pytest.approx(value)
     if value < 1:
         more = run({"path": {**path, "min_sequence_similarity": value + 0.01}}, trace(used))
         assert statuses(more, "path")["min_sequence_similarity"] == "warn"
@@ -206,7 +206,7 @@ def test_loops_are_repeated_calls_but_not_parallel_ones(used: str, loops: int) -
         assert loop_count([step["tool"] for step in calls(used)]) == loops
     within = run({"path": {"max_loops": loops}}, trace(used))
     assert statuses(within, "path") == {"max_loops": "pass"}
-    assert seen(within).layers["path"]["measures"]["loop_count"] == loops
+    assert seen(within).layers["path"].measures["loop_count"] == loops
     if loops:
         beyond = run({"path": {"max_loops": loops - 1}}, trace(used))
         assert (statuses(beyond, "path"), beyond.exit_code) == ({"max_loops": "warn"}, 0)
@@ -246,7 +246,7 @@ def test_an_unknown_figure_is_no_zero(key: str, field: str, limit: float, unit: 
     blocking = run(asked, trace("search", answer="hi"), top={"layers": {"cost": "block"}})
     assert (statuses(blocking, "cost"), blocking.exit_code) == ({key: "fail"}, 1)
     alone = run({"cost": {key: limit}}, trace("search"))
-    assert (seen(alone).layers["cost"]["status"], seen(alone).status, alone.verdict) == ("skip", "skip", "warn")
+    assert (seen(alone).layers["cost"].status, seen(alone).status, alone.verdict) == ("skip", "skip", "warn")
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from tests.reports.report_factory import line, report, rich_report, scenario, te
 from passmuster._problems import UsageError
 from passmuster.api._redact_report import redact_report
 from passmuster.checks._outcome import Neighbours
+from passmuster.checks._scenario_outcome import Behaviors, CheckReport, LayerReport
 from passmuster.redaction._redactor import Redactor
 from passmuster.reports import FILE_NAMES, FORMATS, render
-from passmuster.scoring._report import Attempt, Behaviors, Report
+from passmuster.scoring._report import Attempt, Report
 
 SECRET = "sk-" + "abcdefghijklmnopqrstuvwx"
 
@@ -46,7 +47,7 @@ def everywhere(text: str) -> Report:
         scenarios=[
             scenario(
                 status="fail",
-                layers={"path": {"status": "fail", "checks": [{"name": "x", "status": "fail", "message": text}]}},
+                layers={"path": LayerReport("fail", [CheckReport(name="x", status="fail", message=text)])},
                 behaviors=Behaviors([text], [text], [text], [text]),
                 attempts=[Attempt(text, "fail", 0.0, text)],
             )
@@ -117,10 +118,12 @@ def test_what_the_run_of_a_scenario_hides_comes_back_nowhere(name: str) -> None:
     secret = "mycardnumber99"
     made = everywhere(f"paid with {secret} now")
     broken = violation(tool="t", argument="note", value=secret, has_value=True, message=f"{secret} is too long")
+    judged = CheckReport(name="kind", status="fail", message=f"said {secret}", violations=(broken,))
+    said = Behaviors(missing=["kind"], checks=[judged])
     made = replace(
         made,
         tests=[test_report(broken, error=f"ValueError: {secret}", stats={"x": secret})],
-        scenarios=[replace(made.scenarios[0], reasons=[f"said {secret}"], secrets=(secret, "short"))],
+        scenarios=[replace(made.scenarios[0], behaviors=said, secrets=(secret, "short"))],
     )
     safe = redact_report(made, Redactor())
     assert safe.scenarios[0].secrets == ()

@@ -9,9 +9,9 @@ import pytest
 from tests.checks.building import call, judge, trace
 
 import passmuster
-from passmuster.checks._behavior import BehaviorCheck
 from passmuster.checks._question import Question
 from passmuster.checks._view import Viewer
+from passmuster.checks.layers._behaviors import BehaviorCheck
 from passmuster.scoring._report import Report, ScenarioReport
 from passmuster.suite._behaviors import Asked, Behavior
 from passmuster.traces._model import ToolCall, Trace
@@ -81,7 +81,7 @@ def test_the_calls_are_written_once_for_all_questions_about_a_trace() -> None:
     tools = Viewer()
     view = tools.view(made)
     asked = [Behavior(name, Asked("Is it?"), 1) for name in ("kind", "short")]
-    first, second = (BehaviorCheck(one, tools.tools, forbidden=False).see(view) for one in asked)
+    first, second = (BehaviorCheck(one, tools.tools, forbidden=False).evaluate(view) for one in asked)
     assert isinstance(first, Question)
     assert isinstance(second, Question)
     assert first.evidence == ('{"tool":"pay","arguments":{"n":1}}',)
@@ -169,8 +169,8 @@ def test_what_cannot_be_meant_is_refused(written: Mapping[str, Any], problem: st
 def test_the_label_of_an_answer(source: Mapping[str, Any], answer: str | None, right: bool) -> None:
     top = {"classification": {"positive": "spam", "from": source}}
     scenario, report = run({"label": "spam"}, top=top, answer=answer)
-    check = scenario.layers["correctness"]["checks"][0]
-    assert (check["name"], check["status"]) == ("label", "pass" if right else "fail")
+    check = scenario.layers["correctness"].checks[0]
+    assert (check.name, check.status) == ("label", "pass" if right else "fail")
     assert report.metrics["recall"].value == float(right)
     assert report.metrics["accuracy"].value == float(right)
 
@@ -210,4 +210,4 @@ def test_a_policy_of_a_test_says_so_too() -> None:
         "scenarios": [{"id": "S", "path": {"expected_calls": expected}}],
     }
     report = judge(suite, [trace([call("note"), call("drop")], scenario="S")], files={"mcp.json": MCP})
-    assert "drop" in report.scenarios[0].layers["path"]["checks"][0]["message"]
+    assert "drop" in report.scenarios[0].layers["path"].checks[0].message

@@ -48,14 +48,14 @@ def problems(folder: Path, suite: str | Mapping[str, Any]) -> list[str]:
 
 def statuses(report: Report, scenario: int = 0) -> Statuses:
     return {
-        name: {check["name"]: check["status"] for check in layer["checks"]}
+        name: {check.name: check.status for check in layer.checks}
         for name, layer in report.scenarios[scenario].layers.items()
     }
 
 
 def messages(report: Report) -> str:
     layers = report.scenarios[0].layers.values()
-    return " | ".join(check["message"] for layer in layers for check in layer["checks"])
+    return " | ".join(check.message for layer in layers for check in layer.checks)
 
 
 def on_path(path: Mapping[str, Any], *steps: str | list[Step], **options: Any) -> Report:
@@ -390,7 +390,7 @@ def test_a_regex_that_takes_too_long_fails_its_scenario(layers: dict[str, Any], 
     one = trace([call("t", {"x": LONG}, result=LONG)], scenario="S", answer=LONG)
     report = judge(suite, [one])
     assert list(statuses(report)[where].values()) == [status]
-    assert report.scenarios[0].layers[where]["status"] == status
+    assert report.scenarios[0].layers[where].status == status
     assert (report.scenarios[0].status, report.exit_code) == ("fail", 1)
     assert "longer than a second" in messages(report) or status == "fail"
 
@@ -498,7 +498,7 @@ def test_of_several_runs_the_layers_of_the_worst_are_shown_and_the_first_of_equa
     report = on_path({"max_tool_calls": 1, "forbidden_tools": ["z"]}, "a", "a a", "a a z", "z", "a a a")
     assert [run.status for run in report.scenarios[0].attempts] == ["pass", "warn", "fail", "fail", "warn"]
     assert (report.scenarios[0].status, report.scenarios[0].runs) == ("fail", 5)
-    assert report.scenarios[0].layers["path"]["measures"]["tool_calls"] == 3
+    assert report.scenarios[0].layers["path"].measures["tool_calls"] == 3
 
 
 def test_a_check_skipped_on_another_run_than_the_one_shown_is_still_told() -> None:

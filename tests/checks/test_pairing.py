@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.checks._edit_script import describe
-from passmuster.checks._pairing import (
+from passmuster.checks._paths import MISSING
+from passmuster.checks.layers.path._edit_script import describe
+from passmuster.checks.layers.path._pairing import (
     Actual,
     Difference,
     Expected,
@@ -27,7 +28,6 @@ from passmuster.checks._pairing import (
     expect,
     pair,
 )
-from passmuster.checks._paths import MISSING
 from passmuster.checks.matchers import _matchers as m
 
 MODES: tuple[Mode, ...] = ("any_order", "in_order", "exact")

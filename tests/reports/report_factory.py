@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from passmuster.checks._outcome import Neighbours, Violation
+from passmuster.checks._scenario_outcome import Behaviors, CheckReport, LayerReport
 from passmuster.scoring._report import (
-    Behaviors,
     GateLine,
     Metric,
     Provenance,
@@ -160,7 +160,7 @@ def rich_report() -> Report:
             id="OPT-1",
             status="fail",
             layers={
-                "path": {"status": "fail", "checks": [{"name": "max_loops", "status": "fail", "message": "3 loops"}]}
+                "path": LayerReport("fail", [CheckReport(name="max_loops", status="fail", message="3 loops", line=24)])
             },
             behaviors=Behaviors(missing=["verified identity"]),
         ),

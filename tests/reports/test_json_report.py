@@ -44,7 +44,7 @@ def test_keys_stand_in_their_order() -> None:
     assert list(read["scenarios"][0])[:9] == [
         *("id", "category", "status", "score", "weight", "runs", "layers", "behaviors", "attempts"),
     ]
-    assert list(read["scenarios"][0]["behaviors"]) == ["observed", "missing", "violated", "undecided"]
+    assert list(read["scenarios"][0]["behaviors"]) == ["observed", "missing", "violated", "undecided", "checks"]
 
 
 def test_a_violation_has_what_applies_and_no_more() -> None:

@@ -319,9 +319,7 @@ def test_a_baseline_is_the_reference_of_path_and_cost_and_of_itself(tmp_path: Pa
     assert (golden.sequences, golden.cost_usd) == ((("a",), ("b", "c")), 1.5)
     assert compared(tmp_path, suite, runs, before).exit_code == 0
     other = compared(tmp_path, suite, [trace("A", PASS, tools=["c"], total_cost_usd=4)], before)
-    checks = {
-        check["name"]: check["status"] for layer in other.scenarios[0].layers.values() for check in layer["checks"]
-    }
+    checks = {check.name: check.status for layer in other.scenarios[0].layers.values() for check in layer.checks}
     assert checks == {"match_mode": "fail", "max_cost_multiplier": "fail"}
 
 

@@ -160,7 +160,7 @@ def test_labels_are_read_from_answers(source: Stated, right: list[str], wrong: l
         suite = {"scenarios": [{"id": "S", "label": "spam"}], "classification": classification}
         report = judge(suite, [{"scenario": "S", "answer": answer}])
         assert (answer, report.scenarios[0].status) == (answer, status)
-        assert report.scenarios[0].layers["correctness"]["checks"][0]["name"] == "label"
+        assert report.scenarios[0].layers["correctness"].checks[0].name == "label"
         assert report.metrics["recall"].value == (1.0 if quadrant == "tp" else 0.0)
         assert report.metrics["accuracy"].value == (1.0 if status == "pass" else 0.0)
 

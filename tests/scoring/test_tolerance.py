@@ -397,5 +397,5 @@ def test_a_behavior_whose_check_broke_was_not_observed(stated: Stated, tolerated
     """Were it left out of the score, the coverage that tolerates it would be whole."""
     asked = {"scenarios": [{"id": "A", **stated}], **blocking("behavior_coverage", "90%")}
     report = judge(asked, [{"scenario": "A", "answer": ENDLESS, "behaviors": ["greets"]}])
-    assert "slow: a pattern took longer than a second" in report.scenarios[0].reasons
+    assert "slow: a pattern took longer than a second" in report.scenarios[0].behaviors.reasons
     assert (line(report).tolerated_by, report.scenarios[0].status, report.exit_code) == (tolerated, "fail", 1)

@@ -1,4 +1,4 @@
-"""The one door into every report: secrets hidden, long values cut, before any writer sees them."""
+"""Redaction of a report: secrets hidden and long values cut, before any writer sees it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from passmuster.checks import Neighbours, Violation
+from passmuster.checks import Behaviors, CheckReport, Neighbours, Violation
 from passmuster.redaction import SENTENCE_LIMIT, Redactor, Words, telling
-from passmuster.scoring import Attempt, Behaviors, Flip, GateLine, Report, ScenarioReport, TestReport
+from passmuster.scoring import Attempt, Flip, GateLine, Report, ScenarioReport, TestReport
 
 __all__ = ["redact_report"]
 
@@ -16,25 +16,22 @@ _SENTENCES = ("message", "expected", "actual", "constraint", "suggestion", "waiv
 _NAMES = ("tool", "argument", "rule", "pattern", "trace_id", "scenario")
 # The ids of these lines may come from a trace; those of the others are the suite's own and tie reports together.
 _FOREIGN_IDS = frozenset({"input", "error", "baseline"})
-# Layers are shaped by the suite, so all their checks are kept.
-_LAYER_ITEMS = 10_000
 
 
 def redact_report(report: Report, redactor: Redactor) -> Report:
     """The report with everything that came from traces or custom code made safe to show and keep."""
-    own = [[_secrets(violation, redactor) for violation in test.violations] for test in report.tests]
     # What is hidden as a value somewhere must not come back elsewhere.
     known = Words(
         telling(
             [
-                *(word for test in own for secrets in test for word in secrets),
+                *(word for violation in report.violations() for word in _secrets(violation, redactor)),
                 *(word for scenario in report.scenarios for word in scenario.secrets),
             ]
         )
     )
     return replace(
         report,
-        tests=[_test(test, secrets, redactor, known) for test, secrets in zip(report.tests, own, strict=True)],
+        tests=[_test(test, redactor, known) for test in report.tests],
         gate=[_gate(line, redactor, known) for line in report.gate],
         scenarios=[_scenario(scenario, redactor, known) for scenario in report.scenarios],
         tools=_tools(report.tools, redactor, known),
@@ -58,22 +55,20 @@ def _secrets(violation: Violation, redactor: Redactor) -> list[str]:
     return redactor.argument(violation.tool, violation.argument, violation.value)[1]
 
 
-def _test(test: TestReport, own: list[list[str]], redactor: Redactor, known: Words) -> TestReport:
+def _test(test: TestReport, redactor: Redactor, known: Words) -> TestReport:
     return replace(
         test,
-        violations=[
-            _violation(violation, secrets, redactor, known)
-            for violation, secrets in zip(test.violations, own, strict=True)
-        ],
+        violations=[_violation(violation, redactor, known) for violation in test.violations],
         stats=redactor.value(test.stats, known=known),
         error=None if test.error is None else redactor.ending(test.error, known=known),
     )
 
 
-def _violation(violation: Violation, own: list[str], redactor: Redactor, known: Words) -> Violation:
+def _violation(violation: Violation, redactor: Redactor, known: Words) -> Violation:
     changes: dict[str, Any] = {}
+    own: list[str] = []
     if violation.has_value:
-        changes["value"], _ = redactor.argument(violation.tool, violation.argument, violation.value, known)
+        changes["value"], own = redactor.argument(violation.tool, violation.argument, violation.value, known)
     for name in _SENTENCES:
         text = getattr(violation, name)
         if text is not None:
@@ -108,11 +103,13 @@ def _gate(line: GateLine, redactor: Redactor, known: Words) -> GateLine:
 def _scenario(scenario: ScenarioReport, redactor: Redactor, known: Words) -> ScenarioReport:
     return replace(
         scenario,
-        layers=redactor.value(scenario.layers, known=known, items=_LAYER_ITEMS),
+        layers={
+            name: replace(layer, checks=[_check(check, redactor, known) for check in layer.checks])
+            for name, layer in scenario.layers.items()
+        },
         behaviors=_behaviors(scenario.behaviors, redactor, known),
         attempts=[_attempt(attempt, redactor, known) for attempt in scenario.attempts],
         flips=None if scenario.flips is None else [_flip(flip, redactor, known) for flip in scenario.flips],
-        reasons=[redactor.text(reason, SENTENCE_LIMIT, known) for reason in scenario.reasons],
         secrets=(),
     )
 
@@ -122,7 +119,20 @@ def _behaviors(behaviors: Behaviors, redactor: Redactor, known: Words) -> Behavi
         return [redactor.text(name, SENTENCE_LIMIT, known) for name in names]
 
     return Behaviors(
-        safe(behaviors.observed), safe(behaviors.missing), safe(behaviors.violated), safe(behaviors.undecided)
+        safe(behaviors.observed),
+        safe(behaviors.missing),
+        safe(behaviors.violated),
+        safe(behaviors.undecided),
+        [_check(check, redactor, known) for check in behaviors.checks],
+    )
+
+
+def _check(check: CheckReport, redactor: Redactor, known: Words) -> CheckReport:
+    return replace(
+        check,
+        name=redactor.text(check.name, SENTENCE_LIMIT, known),
+        message=redactor.text(check.message, SENTENCE_LIMIT, known),
+        violations=tuple(_violation(violation, redactor, known) for violation in check.violations),
     )
 
 

@@ -5,7 +5,6 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.checks._behavior import BehaviorsSeen as BehaviorsSeen
     from passmuster.checks._custom import MetricResult as MetricResult
     from passmuster.checks._custom import metric as metric
     from passmuster.checks._find_kinds import BuiltInKind as BuiltInKind
@@ -14,10 +13,6 @@ if TYPE_CHECKING:
     from passmuster.checks._golden import RunShown as RunShown
     from passmuster.checks._golden import golden_of as golden_of
     from passmuster.checks._golden import shown_by as shown_by
-    from passmuster.checks._layer import Explained as Explained
-    from passmuster.checks._layer import Quadrant as Quadrant
-    from passmuster.checks._layer import ScenarioSeen as ScenarioSeen
-    from passmuster.checks._layer import Way as Way
     from passmuster.checks._outcome import LEVELS as LEVELS
     from passmuster.checks._outcome import Level as Level
     from passmuster.checks._outcome import Neighbours as Neighbours
@@ -32,8 +27,13 @@ if TYPE_CHECKING:
     from passmuster.checks._question import Kind as Kind
     from passmuster.checks._question import Question as Question
     from passmuster.checks._question import Verdict as Verdict
-    from passmuster.checks._scenario import ScenarioCheck as ScenarioCheck
-    from passmuster.checks._scenario import open_ways as open_ways
+    from passmuster.checks._scenario_outcome import Behaviors as Behaviors
+    from passmuster.checks._scenario_outcome import CheckReport as CheckReport
+    from passmuster.checks._scenario_outcome import LayerReport as LayerReport
+    from passmuster.checks._scenario_outcome import Quadrant as Quadrant
+    from passmuster.checks._scenario_outcome import RunReport as RunReport
+    from passmuster.checks._scenario_outcome import ScenarioOutcome as ScenarioOutcome
+    from passmuster.checks._scenario_outcome import Way as Way
     from passmuster.checks._selectors import SELECTORS as SELECTORS
     from passmuster.checks._spec import CheckError as CheckError
     from passmuster.checks._spec import spec_of as spec_of
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from passmuster.checks._view import Viewer as Viewer
     from passmuster.checks._vocabulary import VOCABULARY as VOCABULARY
     from passmuster.checks.kinds import KINDS as KINDS
+    from passmuster.checks.layers._scenario import ScenarioCheck as ScenarioCheck
     from passmuster.checks.matchers import MATCHER as MATCHER
     from passmuster.checks.matchers import MatcherWords as MatcherWords
     from passmuster.checks.rules import RULE as RULE
@@ -51,17 +52,24 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "_behavior": ("BehaviorsSeen",),
             "_custom": ("MetricResult", "metric"),
             "_find_kinds": ("BuiltInKind", "Kinds"),
             "_golden": ("Golden", "RunShown", "golden_of", "shown_by"),
-            "_layer": ("Explained", "Quadrant", "ScenarioSeen", "Way"),
             "_outcome": ("LEVELS", "Level", "Neighbours", "Outcome", "Status", "Violation", "worst"),
             "_question": ("Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"),
-            "_scenario": ("ScenarioCheck", "open_ways"),
+            "_scenario_outcome": (
+                "Behaviors",
+                "CheckReport",
+                "LayerReport",
+                "Quadrant",
+                "RunReport",
+                "ScenarioOutcome",
+                "Way",
+            ),
             "_spec": ("CheckError", "spec_of"),
             "_selectors": ("SELECTORS",),
             "_view": ("View", "Viewer"),
+            "layers._scenario": ("ScenarioCheck",),
             "_vocabulary": ("VOCABULARY",),
             "kinds": ("KINDS",),
             "matchers": ("MATCHER", "MatcherWords"),

@@ -1,4 +1,4 @@
-"""What a check answers about one trace, in values that travel between rooms and processes."""
+"""The result of one check on one trace, for tests and scenario layers alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,20 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-__all__ = ["LEVELS", "Level", "Neighbours", "Outcome", "Status", "Violation", "worst"]
+__all__ = [
+    "BROKEN",
+    "FAIL",
+    "IDLE",
+    "LEVELS",
+    "PASS",
+    "SKIP",
+    "Level",
+    "Neighbours",
+    "Outcome",
+    "Status",
+    "Violation",
+    "worst",
+]
 
 Status = Literal["pass", "warn", "fail", "skip", "error", "missing"]
 Level = Literal["block", "warn", "log"]
@@ -29,10 +42,12 @@ class Neighbours(Struct, frozen=True, omit_defaults=True):
 
 
 class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One broken constraint or rule, with both ends of it located. Fields that do not apply are left out."""
+    """One broken constraint or rule, located in the suite and in the trace. Fields that do not apply are left out."""
 
     message: str
     level: Level = "block"
+    kind: Literal["missing", "extra", "different"] | None = None
+    """For `expected_calls`: what has to be edited."""
     tool: str | None = None
     argument: str | None = None
     """Dotted path, `items[2].price`, counted from 0."""
@@ -46,7 +61,7 @@ class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
     expected: str | None = None
     actual: str | None = None
     call_index: int | None = None
-    """From 1, tool calls only."""
+    """From 1, tool calls only. For a missing call: the place where it would stand."""
     calls_found: int | None = None
     policy_file: str | None = None
     policy_line: int | None = None
@@ -74,4 +89,13 @@ class Outcome(Struct, frozen=True):
     stats: dict[str, Any] | None = None
     score: float | None = None
     message: str | None = None
-    """Why it was skipped or broke."""
+    """Why it was skipped or broke; for layers, the finding in words."""
+    cause: Literal["no_verdict", "not_needed"] | None = None
+    """Why there is no decision, where the check itself is not the reason: a judge had no verdict, or was not asked
+    because an earlier check had failed."""
+
+
+PASS, FAIL, SKIP, BROKEN = Outcome("pass", True), Outcome("fail", True), Outcome("skip", True), Outcome("error", True)
+"""What layer checks decide. They are explained only for the run of a scenario that a report shows."""
+IDLE = Outcome("pass", False)
+"""It holds, and nothing happened that could have broken it."""

@@ -57,7 +57,10 @@ class ToolIndex(dict[str, int]):
 class View:
     """The calls of one trace: names, pattern bits, positions, failures."""
 
-    __slots__ = ("_evidence", "_firsts", "any_bits", "bits", "calls", "failed", "names", "plain", "positions", "trace")
+    __slots__ = (
+        *("_evidence", "_firsts", "_lowered", "any_bits", "bits", "calls", "failed"),
+        *("names", "plain", "positions", "trace"),
+    )
 
     def __init__(self, trace: Trace, names: list[str], bits: list[int]) -> None:
         self.trace = trace
@@ -70,6 +73,7 @@ class View:
         self.plain = True
         """No call failed and none ran in parallel, so that a call's index tells all about its place."""
         self._evidence: tuple[str, ...] | None = None
+        self._lowered: str | None = None
         self._firsts: list[tuple[int, int]] = []
         seen = 0
         for call, mine in enumerate(bits):
@@ -87,6 +91,13 @@ class View:
 
             self._evidence = evidence(self.trace)
         return self._evidence
+
+    @property
+    def lowered_answer(self) -> str:
+        """The answer in lower case, made once for all checks that search it."""
+        if self._lowered is None:
+            self._lowered = (self.trace.answer or "").lower()
+        return self._lowered
 
     def first(self, bits: int) -> int:
         """The index of the first call that fits any of these patterns; -1 where none does."""

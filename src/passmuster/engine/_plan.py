@@ -87,7 +87,7 @@ class Plan:
         seen, explain = None, None
         check = self._checks.get(scenario.id) if scenario else None
         if check is not None:
-            seen = check.look(view)
+            seen = check.evaluate(view)
             explain = partial(check.explain, view, seen)
         results = self._results(view, scenario)
         return Evaluation(trace, results, scenario.id if scenario else None, unknown, ambiguous, seen, explain)

@@ -1,30 +1,40 @@
-"""A scenario's outcome in words: which layer, which check, which behavior."""
+"""A scenario's outcome in words: which layer, which check, which behavior, and where."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from passmuster.reports._text import one_line, place
+from passmuster.checks import CheckReport
+from passmuster.reports._text import one_line, place, place_lines
 from passmuster.scoring import ScenarioReport
 
 __all__ = ["scenario_lines"]
 
-_QUIET = ("pass", None)
+_INDENT = "   "
+_VIOLATIONS = 10
+"""Violations of one check that are told; the JSON and SARIF reports have them all."""
 
 
 def scenario_lines(scenario: ScenarioReport) -> list[str]:
     """What did not go as asked, as `Label: text` lines, and where the scenario is written."""
     lines = ["Trace: none was recorded for this scenario"] if scenario.status == "missing" else []
     for name, layer in scenario.layers.items():
-        lines += _layer(name, layer)
+        for check in layer.checks:
+            if check.status != "pass":
+                message = f", {one_line(check.message)}" if check.message else ""
+                lines.append(f"{name.capitalize()}: {one_line(check.name)} {check.status}{message}")
+                lines += _places(check)
+    behaviors = scenario.behaviors
+    by_name = {check.name: check for check in behaviors.checks}
     for label, names in (
-        ("Missing", scenario.behaviors.missing),
-        ("Must not", scenario.behaviors.violated),
-        ("Undecided", scenario.behaviors.undecided),
+        ("Missing", behaviors.missing),
+        ("Must not", behaviors.violated),
+        ("Undecided", behaviors.undecided),
     ):
-        lines += [f"{label}: {one_line(name)}" for name in names]
-    lines += [f"Said: {one_line(reason)}" for reason in scenario.reasons]
+        for name in names:
+            lines.append(f"{label}: {one_line(name)}")
+            lines += _places(by_name[name]) if name in by_name else []
+    lines += [f"Said: {one_line(reason)}" for reason in behaviors.reasons]
     if scenario.runs > 1 and scenario.pass_rate is not None:
         passed = sum(attempt.status in ("pass", "warn") for attempt in scenario.attempts)
         shown = f"{passed} of" if len(scenario.attempts) == scenario.runs else f"{scenario.pass_rate * 100:.3g}% of"
@@ -39,15 +49,12 @@ def scenario_lines(scenario: ScenarioReport) -> list[str]:
     return [*lines, f"Suite line: {where}"] if where else lines
 
 
-def _layer(name: str, layer: Any) -> list[str]:
-    if not isinstance(layer, Mapping):
-        return []
-    lines: list[str] = []
-    for check in layer.get("checks") or ():
-        if isinstance(check, Mapping) and check.get("status") not in _QUIET:
-            told = f"{check.get('name', '')} {check['status']}"
-            message = check.get("message")
-            lines.append(
-                f"{one_line(name.capitalize())}: {one_line(told)}" + (f", {one_line(str(message))}" if message else "")
-            )
-    return lines
+def _places(check: CheckReport) -> Iterator[str]:
+    """Where the check was broken, and how where that is more than its message says."""
+    several = len(check.violations) > 1
+    for violation in check.violations[:_VIOLATIONS]:
+        if several:
+            yield f"{_INDENT}{one_line(violation.message)}"
+        yield from (f"{_INDENT}{line}" for line in place_lines(violation))
+    if len(check.violations) > _VIOLATIONS:
+        yield f"{_INDENT}… and {len(check.violations) - _VIOLATIONS} more (all of them are in the JSON report)"

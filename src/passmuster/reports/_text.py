@@ -12,7 +12,7 @@ from typing import Any
 from passmuster.checks import Violation
 from passmuster.scoring import GateLine
 
-__all__ = ["gate_lines", "headline", "one_line", "place", "plural", "shown", "violation_lines"]
+__all__ = ["gate_lines", "headline", "one_line", "place", "place_lines", "plural", "shown", "violation_lines"]
 
 # Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
 # Patterns are compiled at their first use, for most text needs none of them and every run would pay.
@@ -129,7 +129,8 @@ def _rest(violation: Violation) -> list[str]:
     return lines
 
 
-def _where(violation: Violation) -> list[str]:
+def place_lines(violation: Violation, *, scenario: bool = False) -> list[str]:
+    """Where a violation stands in the suite and in the trace; `scenario` names the scenario, too."""
     lines = _line("Policy line", place(violation.policy_file, violation.policy_line) or None)
     trace = f"trace {one_line(violation.trace_id)}" if violation.trace_id is not None else ""
     if violation.trace_file:
@@ -137,9 +138,13 @@ def _where(violation: Violation) -> list[str]:
         lines.append(f"Trace line: {at} ({trace})" if trace else f"Trace line: {at}")
     elif trace:
         lines.append(f"Trace: {trace.removeprefix('trace ')}")
-    lines += _line("Scenario", violation.scenario)
-    if violation.call_index is not None:
-        lines.append(f"Call: {_call(violation)}")
+    if scenario:
+        lines += _line("Scenario", violation.scenario)
+    return lines if violation.call_index is None else [*lines, f"Call: {_call(violation)}"]
+
+
+def _where(violation: Violation) -> list[str]:
+    lines = place_lines(violation, scenario=True)
     if violation.level != "block":
         lines.append(f"Level: {violation.level}")
     return [*lines, *_line("Waived", violation.waived), *_line("Suggestion", violation.suggestion)]

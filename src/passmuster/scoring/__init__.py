@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from passmuster.scoring._metrics import declared_metrics as declared_metrics
     from passmuster.scoring._report import REPORT_SCHEMA as REPORT_SCHEMA
     from passmuster.scoring._report import Attempt as Attempt
-    from passmuster.scoring._report import Behaviors as Behaviors
     from passmuster.scoring._report import Flip as Flip
     from passmuster.scoring._report import GateLine as GateLine
     from passmuster.scoring._report import Metric as Metric
@@ -77,7 +76,6 @@ else:
             "_metric_words": ("between", "change", "number", "written"),
             "_report": (
                 "Attempt",
-                "Behaviors",
                 "Flip",
                 "GateLine",
                 "Metric",

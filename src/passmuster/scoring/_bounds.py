@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["bounded"]
+from msgspec.structs import replace
+
+from passmuster.checks import Violation
+
+__all__ = ["bounded", "bounded_violation"]
 
 _TEXT = 16_384
 _ITEMS = 100
@@ -33,3 +37,15 @@ def bounded(value: Any, depth: int = _DEPTH) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     return repr(value)[:_TEXT]
+
+
+_TEXTS = ("message", "tool", "argument", "constraint", "pattern", "expected", "actual", "trace_id", "suggestion")
+
+
+def bounded_violation(violation: Violation) -> Violation:
+    """The violation with everything cut that a trace can make large."""
+    texts = {name: bounded(getattr(violation, name)) for name in _TEXTS}
+    nearby = violation.neighbours
+    if nearby is not None:
+        nearby = replace(nearby, before=bounded(nearby.before), after=bounded(nearby.after))
+    return replace(violation, value=bounded(violation.value), neighbours=nearby, **texts)

@@ -258,10 +258,10 @@ def _why(report: ScenarioReport, status: str) -> str:
     """The checks of the run shown that ended so, each with its reason; a check that broke is a failure too."""
     wanted = (status, "error") if status == "fail" else (status,)
     told = [
-        f"{check['name']}: {check['message']}"
+        f"{check.name}: {check.message}"
         for layer in report.layers.values()
-        for check in layer["checks"]
-        if check["status"] in wanted
+        for check in layer.checks
+        if check.status in wanted
     ]
     behaviors = report.behaviors
     lists = {
@@ -271,7 +271,7 @@ def _why(report: ScenarioReport, status: str) -> str:
     }
     told += [f"{words}: {', '.join(names)}" for words, names in lists.get(status, ()) if names]
     if status in ("fail", "error"):
-        told += report.reasons
+        told += report.behaviors.reasons
     return "; ".join(told)
 
 

@@ -1,20 +1,17 @@
-"""The verdict and its reasons, as every report writer reads them.
-
-The field names are those of the JSON report; `to_json` in `reports` writes them as they stand here.
-"""
+"""The report: the verdict with its reasons, as every writer reads it. The field names are those of the JSON report."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from passmuster.checks import Status, Violation
+from passmuster.checks import Behaviors, LayerReport, Status, Violation
 
 __all__ = [
     "REPORT_SCHEMA",
     "Attempt",
-    "Behaviors",
     "Flip",
     "GateLine",
     "Kind",
@@ -126,15 +123,6 @@ class Flip(Struct, frozen=True):
     message: str
 
 
-class Behaviors(Struct, frozen=True):
-    """What a scenario should and must not show, sorted by what was seen."""
-
-    observed: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    violated: list[str] = field(default_factory=list)
-    undecided: list[str] = field(default_factory=list)
-
-
 class ScenarioReport(Struct, frozen=True):
     """One scenario over all its runs."""
 
@@ -144,7 +132,7 @@ class ScenarioReport(Struct, frozen=True):
     score: float | None
     weight: float
     runs: int
-    layers: dict[str, Any]
+    layers: dict[str, LayerReport]
     behaviors: Behaviors
     attempts: list[Attempt]
     file: str
@@ -158,10 +146,16 @@ class ScenarioReport(Struct, frozen=True):
     """With repeats: the chance that all of k runs pass, by k."""
     flips: list[Flip] | None = None
     """With repeats that did not all end alike: who is to blame."""
-    reasons: list[str] = field(default_factory=list)
-    """What was said of behaviors that are missing, violated or undecided."""
     secrets: tuple[str, ...] = ()
-    """What the calls of the run shown hold that must not be shown. No report has it: the door to reports takes it."""
+    """What the calls of the run shown hold that no report may show; redaction removes it."""
+
+    def violations(self) -> Iterator[Violation]:
+        """How the run shown broke layers and behaviors."""
+        for layer in self.layers.values():
+            for check in layer.checks:
+                yield from check.violations
+        for check in self.behaviors.checks:
+            yield from check.violations
 
 
 class TraceCounts(Struct, frozen=True):
@@ -203,3 +197,10 @@ class Report(Struct, frozen=True, kw_only=True):
     root: str = ""
     """The folder that file names are relative to; empty in what is written to disk."""
     duration_ms: float = 0.0
+
+    def violations(self) -> Iterator[Violation]:
+        """Every violation that the report holds, of tests and of scenarios."""
+        for test in self.tests:
+            yield from test.violations
+        for scenario in self.scenarios:
+            yield from scenario.violations()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from passmuster.checks import Status
-from passmuster.scoring._report import Attempt, Behaviors, Flip, ScenarioReport
+from msgspec.structs import replace
+
+from passmuster.checks import CheckReport, RunReport, Status
+from passmuster.scoring._report import Attempt, Flip, ScenarioReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
-from passmuster.scoring._scenario_tally import Run, ScenarioTally
+from passmuster.scoring._scenario_tally import Run, ScenarioTally, ShownRun, map_checks
 from passmuster.suite import RepeatPolicy, Suite
 from passmuster.traces import Spot
 
@@ -22,7 +24,7 @@ def scenario_report(suite: Suite, tried: ScenarioRuns, lines: Mapping[Spot, int]
     scenario, tally = tried.scenario, tried.tally
     status = _status(tally, scenario.repeat_policy or suite.repeat_policy)
     passed, _, counted = tried.runs()
-    shown = tally.shown
+    shown = _placed(tally.shown, scenario.id, lines) if tally.shown else RunReport()
     named = [(run.trace_id or place_of(run.spot, lines) or "", run) for run in tally.kept]
     at_k = _at_k(passed, counted) if tally.runs > 1 and counted else (None, None)
     return ScenarioReport(
@@ -33,8 +35,8 @@ def scenario_report(suite: Suite, tried: ScenarioRuns, lines: Mapping[Spot, int]
         score=_score(tried, status),
         weight=tried.weight,
         runs=tally.runs,
-        layers=shown.layers if shown else {},
-        behaviors=(shown.behaviors if shown else None) or Behaviors(),
+        layers=shown.layers,
+        behaviors=shown.behaviors,
         attempts=[Attempt(name, run.status, _run_score(run), run.message) for name, run in named],
         file=suite.file,
         line=scenario.line,
@@ -42,9 +44,28 @@ def scenario_report(suite: Suite, tried: ScenarioRuns, lines: Mapping[Spot, int]
         pass_at_k=at_k[0],
         pass_hat_k=at_k[1],
         flips=list(_flips(named)) or None if tally.runs > 1 else None,
-        reasons=list(shown.reasons) if shown else [],
-        secrets=shown.secrets if shown else (),
+        secrets=shown.secrets,
     )
+
+
+def _placed(shown: ShownRun, scenario: str, lines: Mapping[Spot, int]) -> RunReport:
+    """The run that a report shows, with the scenario and the trace line of each violation."""
+
+    def placed(check: CheckReport) -> CheckReport:
+        return replace(
+            check,
+            violations=tuple(
+                replace(
+                    one,
+                    scenario=scenario,
+                    trace_id=one.trace_id if one.trace_id is not None else place_of(shown.spot, lines),
+                    trace_line=lines.get(shown.calls.get(one.call_index or 0, shown.spot)),
+                )
+                for one in check.violations
+            ),
+        )
+
+    return map_checks(shown.report, placed)
 
 
 def place_of(spot: Spot, lines: Mapping[Spot, int]) -> str | None:

@@ -1,25 +1,21 @@
-"""What the verdict needs from a scenario's runs, and from what the traces used up; both add up in any order."""
+"""Counts of a scenario's runs, and of what the traces used up; both merge in any order."""
 
 from __future__ import annotations
 
 import struct
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from passmuster.checks import Explained, Quadrant, ScenarioSeen, Status, Way, worst
-from passmuster.scoring._bounds import bounded
-from passmuster.scoring._report import Behaviors
+from passmuster.checks import CheckReport, Quadrant, RunReport, ScenarioOutcome, Status, Violation, Way, worst
+from passmuster.scoring._bounds import bounded, bounded_violation
 from passmuster.scoring._stats import Sum, count
-from passmuster.traces import Spot, Trace, Used, spot_of_trace
+from passmuster.traces import Spot, Trace, Used, spot_of_call, spot_of_trace
 
-if TYPE_CHECKING:
-    from passmuster.checks import BehaviorsSeen
-
-__all__ = ["RUNS", "Figure", "Figures", "Run", "ScenarioTally", "Shown"]
+__all__ = ["RUNS", "Figure", "Figures", "Run", "ScenarioTally", "ShownRun", "map_checks"]
 
 RUNS = 1_000
 """Runs kept per scenario."""
@@ -41,20 +37,16 @@ class Run(Struct, frozen=True):
     """The run itself broke, from the outside."""
 
 
-class Shown(Struct, frozen=True):
+class ShownRun(Struct, frozen=True):
     """The run of a scenario that a report shows."""
 
     status: Status
     spot: Spot
-    layers: dict[str, Any]
-    """As reports have them: read as a `LayerReport`, a figure that comes from a worker would lose that it is whole."""
-    behaviors: Behaviors | None = None
-    reasons: tuple[str, ...] = ()
-    """What was said of behaviors that are missing, violated or undecided."""
+    report: RunReport
     forbidden: bool = False
     """Something was done that must not be: no other failure is as grave."""
-    secrets: tuple[str, ...] = ()
-    """What its calls hold that no report may show."""
+    calls: dict[int, Spot] = {}
+    """Where the calls stand that its violations name, by their index from 1."""
 
 
 class Figure(Struct):
@@ -150,15 +142,15 @@ class ScenarioTally(Struct):
     unheard: dict[str, int] = field(default_factory=dict)
     """What judges gave as the reason why they said nothing."""
     kept: list[Run] = field(default_factory=list)
-    shown: Shown | None = None
-    """The worst run, the first of several; one that failed before one that could not be judged."""
+    shown: ShownRun | None = None
+    """The worst run, the first of several; one that failed before one that could not be decided."""
 
     def add(
         self,
         trace: Trace,
         used: Used,
-        seen: ScenarioSeen | None,
-        explain: Callable[[], Explained] | None,
+        seen: ScenarioOutcome | None,
+        explain: Callable[[], RunReport] | None,
     ) -> None:
         fault = trace.error
         infra = fault is not None and fault.kind == "infra"
@@ -184,7 +176,7 @@ class ScenarioTally(Struct):
         if explain is not None and seen is not None:
             forbidden = bool(seen.ways) and ("forbidden_tools" in seen.ways or "must_not" in seen.ways)
             if _is_worse(status, forbidden, spot, self.shown):
-                self.shown = _shown(status, forbidden, spot, explain(), seen.behaviors)
+                self.shown = _shown(status, forbidden, spot, explain(), trace)
         message = None if fault is None else bounded(fault.message)
         heard = seen is not None and seen.heard
         name = bounded(trace.trace_id)
@@ -192,7 +184,7 @@ class ScenarioTally(Struct):
         if len(self.kept) >= 2 * RUNS:
             self.cut()
 
-    def _add_ways(self, seen: ScenarioSeen | None, status: Status, infra: bool) -> None:
+    def _add_ways(self, seen: ScenarioOutcome | None, status: Status, infra: bool) -> None:
         if seen is None:
             return
         if status == "error" and not infra:
@@ -200,23 +192,21 @@ class ScenarioTally(Struct):
             return
         # What broke from the outside explains whatever is missing, but not that a forbidden tool was called.
         self.ways.update(way for way in seen.ways if way == "forbidden_tools" or not infra)
-        if status == "fail" and (seen.judged or seen.behaviors):
-            from passmuster.checks import open_ways
+        if status == "fail":
+            self.open_ways.update(seen.open_ways)
 
-            self.open_ways.update(open_ways(seen.judged, seen.behaviors))
-
-    def _add_seen(self, seen: ScenarioSeen, infra: bool) -> float | None:
+    def _add_seen(self, seen: ScenarioOutcome, infra: bool) -> float | None:
         """Count what the checks said; the score of a run on which behaviors were decided."""
         self.skipped += seen.skipped
-        self.spared += seen.spared
+        self.spared += seen.not_needed
         if seen.correct is not None:
             correct: Status = "error" if infra else _judged_error(seen)
             self.correct[correct] = self.correct.get(correct, 0) + 1
         if seen.label is not None:
             self.labels[seen.label] = self.labels.get(seen.label, 0) + 1
-        for line in seen.judged:
-            if line.status == "error":
-                count(self.unheard, [(bounded(line.message), 1)])
+        for outcome in seen.judged:
+            if outcome.cause == "no_verdict":
+                count(self.unheard, [(bounded(outcome.message), 1)])
         behaviors = seen.behaviors
         if behaviors is None:
             return None
@@ -270,22 +260,42 @@ class ScenarioTally(Struct):
         self.cut()
 
 
-def _judged_error(seen: ScenarioSeen) -> Status:
+def _judged_error(seen: ScenarioOutcome) -> Status:
     """Correctness of a run; a deterministic check that broke is a failure, only a judge's silence is an error."""
     assert seen.correct is not None
-    broken = seen.correct == "error" and not any(line.status == "error" for line in seen.judged)
+    broken = seen.correct == "error" and not any(outcome.status == "error" for outcome in seen.judged)
     return "fail" if broken else seen.correct
 
 
-def _shown(status: Status, forbidden: bool, spot: Spot, explained: Explained, behaviors: BehaviorsSeen | None) -> Shown:
-    told, secrets = msgspec.to_builtins(explained.layers), explained.secrets
-    if behaviors is None:
-        return Shown(status, spot, told, forbidden=forbidden, secrets=secrets)
-    lists = (behaviors.observed, behaviors.missing, behaviors.violated, behaviors.undecided)
-    return Shown(status, spot, told, Behaviors(*map(list, lists)), behaviors.reasons, forbidden, secrets)
+def map_checks(report: RunReport, change: Callable[[CheckReport], CheckReport]) -> RunReport:
+    """The report with every check of its layers and behaviors changed."""
+    behaviors = report.behaviors
+    return replace(
+        report,
+        layers={
+            name: replace(layer, checks=[change(check) for check in layer.checks])
+            for name, layer in report.layers.items()
+        },
+        behaviors=replace(behaviors, checks=[change(check) for check in behaviors.checks]),
+    )
 
 
-def _is_worse(status: Status, forbidden: bool, spot: Spot, shown: Shown | None) -> bool:
+def _shown(status: Status, forbidden: bool, spot: Spot, report: RunReport, trace: Trace) -> ShownRun:
+    calls: dict[int, Spot] = {}
+
+    def kept(violation: Violation) -> Violation:
+        if violation.call_index and trace.tool_calls:
+            # A missing call may stand behind the last one.
+            calls[violation.call_index] = spot_of_call(trace, min(violation.call_index, len(trace.tool_calls)) - 1)
+        return bounded_violation(violation)
+
+    def bound(check: CheckReport) -> CheckReport:
+        return replace(check, message=bounded(check.message), violations=tuple(map(kept, check.violations)))
+
+    return ShownRun(status, spot, map_checks(report, bound), forbidden, calls)
+
+
+def _is_worse(status: Status, forbidden: bool, spot: Spot, shown: ShownRun | None) -> bool:
     if shown is None:
         return True
     if forbidden != shown.forbidden:

@@ -10,10 +10,9 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from passmuster.checks import Explained, Outcome, ScenarioSeen, Status, Violation
-from passmuster.scoring._bounds import bounded
+from passmuster.checks import Outcome, RunReport, ScenarioOutcome, Status, Violation
+from passmuster.scoring._bounds import bounded, bounded_violation
 from passmuster.scoring._scenario_tally import Figures, ScenarioTally
 from passmuster.scoring._stats import Stat, Sum, add_stats, count, merge_stats
 from passmuster.traces import PartLines, Spot, Trace, spot_of_call, spot_of_trace, used
@@ -57,9 +56,9 @@ class Evaluation(Struct, frozen=True):
     unknown_scenario: str | None = None
     """The scenario id the trace states, where the suite has none such."""
     ambiguous_query: str | None = None
-    seen: ScenarioSeen | None = None
-    """What the scenario's layers made of it."""
-    explain: Callable[[], Explained] | None = None
+    seen: ScenarioOutcome | None = None
+    """The scenario on this trace."""
+    explain: Callable[[], RunReport] | None = None
     """The same in words; asked for only where a report will show it."""
 
 
@@ -163,7 +162,7 @@ class TestTally(Struct):
             spot = spot_of_call(trace, call - 1) if call else spot_of_trace(trace)
             if settled and (spot.file, spot.offset, call, rule) > self.found[KEPT - 1].key:
                 continue
-            self.found.append(Found(spot, call, rule, _small(violation)))
+            self.found.append(Found(spot, call, rule, bounded_violation(violation)))
         if len(self.found) >= 2 * KEPT:
             self._cut()
 
@@ -204,18 +203,6 @@ class TestTally(Struct):
         self.waived += other.waived
         self.found += other.found
         self._cut()
-
-
-_TEXTS = ("message", "tool", "argument", "constraint", "pattern", "expected", "actual", "trace_id", "suggestion")
-
-
-def _small(violation: Violation) -> Violation:
-    """The violation with everything cut that a trace can make large."""
-    texts = {name: bounded(getattr(violation, name)) for name in _TEXTS}
-    nearby = violation.neighbours
-    if nearby is not None:
-        nearby = replace(nearby, before=bounded(nearby.before), after=bounded(nearby.after))
-    return replace(violation, value=bounded(violation.value), neighbours=nearby, **texts)
 
 
 def _first(a: Broken | None, b: Broken) -> Broken:
@@ -294,6 +281,9 @@ class Tally(Struct):
             scenario.cut()
             for run in scenario.kept:
                 yield run.spot
+            if scenario.shown:
+                yield scenario.shown.spot
+                yield from scenario.shown.calls.values()
 
 
 def merge(tallies: Iterable[Tally]) -> Tally:

@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
+from passmuster.checks import Behaviors
 from passmuster.reports._cases import Case, Ending, cases
 from passmuster.reports._encodable import encodable
 from passmuster.reports._last_line import closing_sentence
 from passmuster.reports._scenario_text import scenario_lines
 from passmuster.reports._text import gate_lines, one_line, place, plural, violation_lines
-from passmuster.scoring import Behaviors, Report, TestReport
+from passmuster.scoring import Report, TestReport
 
 __all__ = ["show_console", "write"]
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from passmuster.checks import Violation
+from passmuster.checks import CheckReport, LayerReport, Violation
 from passmuster.scoring import Attempt, GateLine, Metric, Report, RuleReport, ScenarioReport, TestReport
 
 __all__ = ["encoded", "violation_map", "write"]
@@ -24,8 +24,21 @@ _TEST = ("id", "metric", "status", "exercised", "rules", "violations", "violatio
 _RULE = ("type", "line", "status", "exercised_on")
 _METRIC = ("value", "n", "ci95")
 _SCENARIO = ("id", "category", "status", "score", "weight", "runs", "layers", "behaviors", "attempts")
+_CHECK = ("name", "status", "message", "line", "violations")
 _VIOLATION = (
-    *("tool", "argument", "value", "constraint", "rule", "pattern", "expected", "actual", "call_index", "calls_found"),
+    *(
+        "kind",
+        "tool",
+        "argument",
+        "value",
+        "constraint",
+        "rule",
+        "pattern",
+        "expected",
+        "actual",
+        "call_index",
+        "calls_found",
+    ),
     *("level", "policy_file", "policy_line", "trace_id", "trace_file", "trace_line", "message", "suggestion"),
 )
 
@@ -85,10 +98,24 @@ def _rule(rule: RuleReport) -> dict[str, Any]:
 
 def _scenario(scenario: ScenarioReport) -> dict[str, Any]:
     fields = _ordered(scenario, _SCENARIO, leave_out=("secrets",))
+    fields["layers"] = {name: _layer(layer) for name, layer in scenario.layers.items()}
+    fields["behaviors"] = {
+        **asdict(scenario.behaviors),
+        "checks": [_check(check) for check in scenario.behaviors.checks],
+    }
     fields["attempts"] = [_attempt(attempt) for attempt in scenario.attempts]
     return {
         name: value for name, value in fields.items() if name in (*_SCENARIO, "file", "line") or value not in (None, [])
     }
+
+
+def _layer(layer: LayerReport) -> dict[str, Any]:
+    measures = {"measures": layer.measures} if layer.measures else {}
+    return {"status": layer.status, "checks": [_check(check) for check in layer.checks], **measures}
+
+
+def _check(check: CheckReport) -> dict[str, Any]:
+    return {**_ordered(check, _CHECK), "violations": [violation_map(violation) for violation in check.violations]}
 
 
 def _metric(metric: Metric) -> dict[str, Any]:

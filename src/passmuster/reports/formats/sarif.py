@@ -13,13 +13,13 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from passmuster.checks import LEVELS, Violation
+from passmuster.checks import LEVELS, Level, Violation
 from passmuster.reports._cases import Case, cases
 from passmuster.reports._sarif_rules import rule_descriptor
 from passmuster.reports._scenario_text import scenario_lines
 from passmuster.reports._text import gate_lines, headline, one_line, violation_lines
 from passmuster.reports.formats.json import encoded
-from passmuster.scoring import Report, TestReport
+from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
 
 __all__ = ["MOST_RESULTS", "write"]
 
@@ -87,30 +87,28 @@ def _findings(report: Report) -> Iterator[Finding]:
     for case in cases(report):
         if case.test is not None and (case.test.violations or case.test.error):
             yield from _test_findings(report, case, case.test)
-        if case.line is not None and case.ending not in ("pass", "skip") and _speaks_for_itself(case):
+        if case.ending in ("pass", "skip"):
+            continue
+        if case.scenario is not None:
+            yield from _scenario_findings(report, case, case.scenario)
+        if case.line is not None and not _is_covered(case, case.line):
             yield _line_finding(report, case)
 
 
-def _speaks_for_itself(case: Case) -> bool:
-    if case.test is None or case.line is None:
-        return True
-    return case.line.kind != "test" or not (case.test.violations or case.test.error)
+def _is_covered(case: Case, line: GateLine) -> bool:
+    """Whether violations with places of their own already say why."""
+    if case.test is not None:
+        return line.kind == "test" and bool(case.test.violations or case.test.error)
+    if case.scenario is None or any(attempt.message for attempt in case.scenario.attempts):
+        return False
+    levels = {violation.level for violation in case.scenario.violations()}
+    return "block" in levels or ("warn" in levels and case.scenario.status == "warn")
 
 
 def _test_findings(report: Report, case: Case, test: TestReport) -> Iterator[Finding]:
     for violation in test.violations:
-        yield Finding(
-            rule=test.metric,
-            level=_violation_level(violation, case, test),
-            text=f"{_sentence(headline(violation))}\n\n" + "\n".join(violation_lines(violation)),
-            identity=(
-                *(report.suite, test.id, violation.rule, violation.constraint, violation.pattern),
-                *(violation.tool, violation.argument, violation.scenario or violation.trace_id),
-            ),
-            file=violation.policy_file or test.file,
-            line=violation.policy_line if violation.policy_file else test.line,
-            trace_file=violation.trace_file,
-            trace_line=violation.trace_line,
+        yield _violation_finding(
+            report, case, violation, test.metric, min(violation.level, test.severity, key=LEVELS.index)
         )
     if test.error is not None:
         lines = [one_line(line) for line in test.error.splitlines()]
@@ -119,15 +117,38 @@ def _test_findings(report: Report, case: Case, test: TestReport) -> Iterator[Fin
         yield Finding(test.metric, level, text, (report.suite, test.id, "error"), test.file, test.line)
 
 
-def _violation_level(violation: Violation, case: Case, test: TestReport) -> str:
-    level = min(violation.level, test.severity, key=LEVELS.index)
-    if level == "log":
-        return "note"
-    if violation.waived is not None or case.ending in ("warning", "tolerated"):
-        level = "warn"
-    if case.ending == "fail" and test.status == "warn":
-        level = "block"  # a strict run fails on warnings
-    return _LEVELS[level]
+def _scenario_findings(report: Report, case: Case, scenario: ScenarioReport) -> Iterator[Finding]:
+    found = [(check.name, check) for layer in scenario.layers.values() for check in layer.checks]
+    behaviors = scenario.behaviors
+    found += [
+        ("must_not" if check.name in behaviors.violated else "expected_behaviors", check) for check in behaviors.checks
+    ]
+    for rule, check in found:
+        for violation in check.violations:
+            yield _violation_finding(report, case, violation, rule, violation.level)
+
+
+def _violation_finding(report: Report, case: Case, violation: Violation, rule: str, level: Level) -> Finding:
+    source = case.test or case.scenario
+    assert source is not None
+    if level != "log":
+        if violation.waived is not None or case.ending in ("warning", "tolerated"):
+            level = "warn"
+        if case.ending == "fail" and source.status == "warn":
+            level = "block"  # a strict run fails on warnings
+    return Finding(
+        rule=rule,
+        level=_LEVELS[level],
+        text=f"{_sentence(headline(violation))}\n\n" + "\n".join(violation_lines(violation)),
+        identity=(
+            *(report.suite, source.id, violation.rule, violation.constraint, violation.pattern),
+            *(violation.tool, violation.argument, violation.scenario or violation.trace_id),
+        ),
+        file=violation.policy_file or source.file,
+        line=violation.policy_line if violation.policy_file else source.line,
+        trace_file=violation.trace_file,
+        trace_line=violation.trace_line,
+    )
 
 
 def _line_finding(report: Report, case: Case) -> Finding:

@@ -1,7 +1,4 @@
-"""Classification: the label that an answer gives, and whether it is the right one.
-
-None found, or several that differ, is no label, and wrong.
-"""
+"""`label`: the label that the answer gives is this one. None found, or several that differ, is no label, and wrong."""
 
 from __future__ import annotations
 
@@ -11,73 +8,83 @@ from typing import Any
 
 import msgspec
 
-from passmuster.checks._answer import Answer
-from passmuster.checks._layer import LayerCheck, Quadrant
-from passmuster.checks._outcome import Status
+from passmuster.checks._outcome import BROKEN, Outcome
 from passmuster.checks._paths import MISSING, follow
 from passmuster.checks._regex_search import REGEX_SECONDS
+from passmuster.checks._scenario_outcome import Quadrant
+from passmuster.checks._view import View
+from passmuster.checks.layers._layer import Context, LayerCheck, decided
+from passmuster.checks.layers.answer._answer import NO_ANSWER, TOO_SLOW
 from passmuster.suite import Classification, LabelSource
 
-__all__ = ["LabelCheck"]
+__all__ = ["ORDER", "Labels", "compile"]
+
+ORDER = 7
 
 Read = Callable[[str], set[str]]
 """The labels that an answer gives."""
 
 
-class LabelCheck:
-    """The check `label` of one scenario."""
+def compile(label: str, context: Context) -> LayerCheck | None:
+    """The check for this label, where the suite says how labels are read."""
+    if context.suite.classification is None:
+        return None
+    labels = Labels(context.suite.classification, label)
+
+    def decide(view: View) -> Outcome:
+        try:
+            return decided(labels.label_of(view.trace.answer) == labels.label)
+        except TimeoutError:
+            return BROKEN
+
+    def message(view: View) -> str:
+        if view.trace.answer is None:
+            return NO_ANSWER
+        try:
+            found = sorted(labels.found(view.trace.answer))
+        except TimeoutError:
+            return TOO_SLOW
+        said = f"the label {found[0]!r}" if len(found) == 1 else f"labels {found}" if found else "no label"
+        return f"expected the label {label!r}, the answer gives {said}"
+
+    return LayerCheck(decide, message)
+
+
+class Labels:
+    """The label expected of one scenario next to those that answers give."""
 
     def __init__(self, classification: Classification, label: str) -> None:
         self._any_case = classification.source.words is not None
         self._read = _reader(classification.source)
-        self._label = self._folded(label)
         self._positive = self._folded(classification.positive)
-        self._written = label
-
-    def check(self) -> LayerCheck[Answer]:
-        """It, as a check of correctness."""
-        return LayerCheck("label", self._decide, self._explain)
+        self.label = self._folded(label)
 
     @property
     def right(self) -> Quadrant:
-        """Where the right label falls."""
-        return "tp" if self._label == self._positive else "tn"
+        """The quadrant of the right label."""
+        return "tp" if self.label == self._positive else "tn"
 
     def quadrant(self, answer: str | None) -> Quadrant:
-        """Where an answer falls in the table of right and wrong, positive and negative."""
+        """Whether the answer's label is right or wrong, positive or negative."""
         try:
-            said = self._label_of(answer)
+            said = self.label_of(answer)
         except TimeoutError:
             said = None
-        if self._label == self._positive:
+        if self.label == self._positive:
             return "tp" if said == self._positive else "fn"
         return "fp" if said == self._positive else "tn"
 
-    def _folded(self, label: str) -> str:
-        return label.strip().casefold() if self._any_case else label.strip()
-
-    def _found(self, answer: str | None) -> set[str]:
+    def found(self, answer: str | None) -> set[str]:
+        """All labels that an answer gives."""
         return {self._folded(one) for one in self._read(answer)} if answer is not None else set()
 
-    def _label_of(self, answer: str | None) -> str | None:
-        found = self._found(answer)
+    def label_of(self, answer: str | None) -> str | None:
+        """The one label that an answer gives."""
+        found = self.found(answer)
         return next(iter(found)) if len(found) == 1 else None
 
-    def _decide(self, answer: Answer) -> Status:
-        try:
-            return "pass" if self._label_of(answer.text) == self._label else "fail"
-        except TimeoutError:
-            return "error"
-
-    def _explain(self, answer: Answer) -> str:
-        if answer.text is None:
-            return "there is no answer"
-        try:
-            found = sorted(self._found(answer.text))
-        except TimeoutError:
-            return "a pattern took longer than a second on this answer"
-        said = f"the label {found[0]!r}" if len(found) == 1 else f"labels {found}" if found else "no label"
-        return f"expected the label {self._written!r}, the answer gives {said}"
+    def _folded(self, label: str) -> str:
+        return label.strip().casefold() if self._any_case else label.strip()
 
 
 def _reader(source: LabelSource) -> Read:

@@ -1,4 +1,4 @@
-"""Correctness where code cannot decide: three questions in a chain, each asked only if the one before did not stop it.
+"""Checks of correctness that ask a judge: a chain of stages, each asked only if none before stopped it.
 
 `llm_judge` is asked if no deterministic check failed, `safety_check` if the judge did not fail, `hallucination_check`
 if safety did not. A skip or an error stops the chain too. What was not asked is recorded with its reason.
@@ -12,28 +12,22 @@ from typing import Literal
 from msgspec import Struct
 
 from passmuster import metrics
-from passmuster.checks._layer import CheckLine
+from passmuster.checks._outcome import Outcome
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks._view import View
-from passmuster.suite import Correctness, Rubric
+from passmuster.checks.layers.answer._answer import NO_ANSWER
+from passmuster.suite import Rubric
 
-__all__ = ["Asking", "Judged", "Stage", "ask", "stages_of"]
+__all__ = ["Asking", "Stage", "ask"]
 
-Asking = Generator[list[Question], Sequence[Heard], list["Judged"]]
+Asking = Generator[list[Question], Sequence[Heard], list[Outcome]]
 """Yields the questions of a round and is sent what came of them."""
 
 _SHOWN = 60
 
 
-class Judged(Struct, frozen=True):
-    """One rubric's line, and whether it was spared because an earlier check stopped the chain."""
-
-    line: CheckLine
-    spared: bool = False
-
-
 class Stage(Struct, frozen=True):
-    """One link of the chain."""
+    """One stage of the chain: a check that asks one question for each rubric."""
 
     name: Literal["llm_judge", "safety_check", "hallucination_check"]
     rubrics: tuple[Rubric, ...]
@@ -63,62 +57,51 @@ class Stage(Struct, frozen=True):
         least = tuple(metrics.judge_threshold(rubric.threshold) for rubric in self.rubrics)
         return Inquiry(self.name, tuple(self.questions(view)), least)
 
-    def judged(self, heard: Sequence[Heard]) -> list[Judged]:
-        """What came of its questions."""
-        return [Judged(self._line(rubric, answer)) for rubric, answer in zip(self.rubrics, heard, strict=True)]
+    def judged(self, heard: Sequence[Heard]) -> list[Outcome]:
+        """The outcome of each question."""
+        return [self._outcome(rubric, answer) for rubric, answer in zip(self.rubrics, heard, strict=True)]
 
-    def not_asked(self, reason: str, *, spared: bool) -> list[Judged]:
-        """Its lines where nothing was asked."""
-        return [Judged(CheckLine(self.name, "skip", f"not asked: {reason}"), spared) for _ in self.rubrics]
+    def not_asked(self, reason: str, *, needed: bool) -> list[Outcome]:
+        """The outcomes where nothing was asked."""
+        cause = None if needed else "not_needed"
+        return [Outcome("skip", False, message=f"not asked: {reason}", cause=cause)] * len(self.rubrics)  # type: ignore[arg-type]
 
-    def unanswerable(self) -> list[Judged]:
-        """Its lines for a trace without an answer."""
-        return [Judged(CheckLine(self.name, "fail", "there is no answer")) for _ in self.rubrics]
+    def without_answer(self) -> list[Outcome]:
+        """The outcomes for a trace without an answer."""
+        return [Outcome("fail", True, message=NO_ANSWER)] * len(self.rubrics)
 
-    def _line(self, rubric: Rubric, heard: Heard) -> CheckLine:
+    def _outcome(self, rubric: Rubric, heard: Heard) -> Outcome:
         rule = f" ({_short(rubric.rule)})" if rubric.rule else ""
         if heard is None:
-            return CheckLine(self.name, "skip", f"not asked: judges are off{rule}")
+            return Outcome("skip", False, message=f"not asked: judges are off{rule}")
         if isinstance(heard, JudgeFailure):
-            return CheckLine(self.name, "error", f"no verdict{rule}: {heard.message}")
+            return Outcome("error", True, message=f"no verdict{rule}: {heard.message}", cause="no_verdict")
         least = metrics.judge_threshold(rubric.threshold)
         passed = heard.score >= least
         votes = f", votes {', '.join(map(str, heard.votes))}" if heard.votes else ""
         text = f"score {heard.score} {'≥' if passed else '<'} {least}{votes}{rule}: {heard.reason}"
-        return CheckLine(self.name, "pass" if passed else "warn" if self.only_warns else "fail", text)
-
-
-def stages_of(correctness: Correctness, only_warn: bool = False) -> tuple[Stage, ...]:
-    """The links of a scenario's chain, in their order."""
-    stages = []
-    if correctness.llm_judge:
-        stages.append(Stage("llm_judge", correctness.llm_judge, only_warn))
-    if correctness.safety_check:
-        stages.append(Stage("safety_check", (correctness.safety_check,), only_warn))
-    if correctness.hallucination_check:
-        stages.append(Stage("hallucination_check", (correctness.hallucination_check,), only_warn))
-    return tuple(stages)
+        return Outcome("pass" if passed else "warn" if self.only_warns else "fail", True, message=text)
 
 
 def ask(stages: Sequence[Stage], view: View, stopped: str | None) -> Asking:
-    """The chain on one trace; `stopped` says what failed already. One round of questions for each link."""
+    """The chain on one trace, one round of questions per stage; `stopped` says what failed already."""
     if view.trace.answer is None:
-        return [line for stage in stages for line in stage.unanswerable()]
-    found: list[Judged] = []
-    spared = True
+        return [outcome for stage in stages for outcome in stage.without_answer()]
+    found: list[Outcome] = []
+    needed = False
     for stage in stages:
         if stopped is not None:
-            found += stage.not_asked(stopped, spared=spared)
+            found += stage.not_asked(stopped, needed=needed)
             continue
         judged = stage.judged((yield stage.questions(view)))
         found += judged
-        ends = {one.line.status for one in judged}
+        ends = {outcome.status for outcome in judged}
         if "fail" in ends or "warn" in ends:  # the same questions are asked, whether or not judges only warn
             stopped = f"{stage.name} failed"
         elif "error" in ends:
             stopped = f"{stage.name} has no verdict"
         elif "skip" in ends:
-            stopped, spared = "judges are off", False
+            stopped, needed = "judges are off", True
     return found
 
 

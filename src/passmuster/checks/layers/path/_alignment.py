@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from passmuster.checks._assignment import Assignment
+from passmuster.checks.layers.path._assignment import Assignment
 
 __all__ = ["Block", "Column", "align"]
 

@@ -22,9 +22,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from passmuster.checks._alignment import align
-from passmuster.checks._assignment import Assignment
 from passmuster.checks._paths import MISSING, follow, path_of
+from passmuster.checks.layers.path._alignment import align
+from passmuster.checks.layers.path._assignment import Assignment
 from passmuster.checks.matchers import Fits, Matcher
 from passmuster.suite import glob_matcher, is_literal
 
@@ -63,6 +63,8 @@ class Expected(Struct, frozen=True):
     """The tool as the suite writes it, where `tool` is a function."""
     matchers: tuple[Matcher, ...] = ()
     """What `args` were compiled from, in the same order, for those who explain."""
+    line: int | None = None
+    """Where the suite states it."""
 
 
 class Actual(Struct, frozen=True):
@@ -120,7 +122,9 @@ class Script(Struct, frozen=True, gc=False):
 _NOTHING = Fraction(0)
 
 
-def expect(tool: str, args: Mapping[str, Matcher] | None = None, *, exact_args: bool = False) -> Expected:
+def expect(
+    tool: str, args: Mapping[str, Matcher] | None = None, *, exact_args: bool = False, line: int | None = None
+) -> Expected:
     """The expected call that a suite writes. Without `args` any arguments will do, even if they are to be exact."""
     listed = args or {}
     return Expected(
@@ -129,6 +133,7 @@ def expect(tool: str, args: Mapping[str, Matcher] | None = None, *, exact_args: 
         exact_args=exact_args and args is not None,
         name=tool,
         matchers=tuple(listed.values()),
+        line=line,
     )
 
 

@@ -1,0 +1,155 @@
+"""One layer of a scenario: its checks, decided on every trace and explained on the one that a report shows.
+
+A check decides `pass`, `fail`, `skip` (it lacks a figure or a reference) or `error`. What a failure means depends on
+the layer: correctness fails; path and cost warn unless the suite makes the layer block. In a layer that blocks, a check
+that lacks what it needs fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from passmuster._registry import Registry
+from passmuster.checks._golden import Golden
+from passmuster.checks._outcome import FAIL, PASS, Outcome, Status, Violation, worst
+from passmuster.checks._scenario_outcome import CheckReport, LayerOutcome
+from passmuster.checks._view import ToolIndex, View
+from passmuster.suite import Suite
+
+__all__ = ["LAYERS", "Context", "Layer", "LayerCheck", "compile_layer", "decided"]
+
+LAYERS = {
+    "correctness": Registry("passmuster.checks.layers.answer"),
+    "path": Registry("passmuster.checks.layers.path"),
+    "cost": Registry("passmuster.checks.layers.cost"),
+}
+"""The keys of each layer, one module each."""
+
+
+class LayerCheck(Struct, frozen=True):
+    """One check of a layer, compiled."""
+
+    decide: Callable[[View], Outcome]
+    """Returns one of the shared outcomes `PASS`, `FAIL`, `SKIP` and `BROKEN`."""
+    message: Callable[[View], str]
+    """What was found, whether or not it holds."""
+    violations: Callable[[View], Iterable[Violation]] | None = None
+    """How it was broken; without it, the message is the one violation."""
+    always_fails: bool = False
+    """A failure fails whatever the layer: `forbidden_tools`."""
+
+
+class Context(Struct, frozen=True):
+    """What checks are compiled with: the layer they stand in, and what the suite and a baseline say."""
+
+    stated: Mapping[str, Any]
+    """The values of all keys of the layer."""
+    suite: Suite
+    tools: ToolIndex
+    golden: Golden | None = None
+    judges_only_warn: bool = False
+
+    @property
+    def references(self) -> tuple[tuple[str, ...], ...]:
+        """The sequences that calls are compared with: the suite's own, else any that the baseline recorded."""
+        own = self.stated.get("expected_tool_sequence")
+        if own is not None:
+            return (own,)
+        return self.golden.sequences if self.golden else ()
+
+
+def decided(holds: bool) -> Outcome:
+    """The shared outcome for a check that holds or does not."""
+    return PASS if holds else FAIL
+
+
+class _Stated(Struct, frozen=True):
+    name: str
+    line: int
+    check: LayerCheck
+
+
+class Layer:
+    """The checks of one layer of one scenario."""
+
+    def __init__(self, stated: Iterable[tuple[str, int, LayerCheck]], failure: Status, blocks: bool) -> None:
+        self._stated = [_Stated(*one) for one in stated]
+        self._decisions = [one.check.decide for one in self._stated]
+        self._failures: list[Status] = ["fail" if blocks or one.check.always_fails else failure for one in self._stated]
+        """What a failed check makes of each: `fail` or `warn`."""
+        self._blocks = blocks
+        self._all_pass = [PASS] * len(self._stated)
+        statuses: tuple[Status, ...] = tuple("pass" for _ in self._stated)
+        self.sound = LayerOutcome("pass" if statuses else "skip", statuses)
+        """The outcome where every check passes."""
+
+    def evaluate(self, view: View) -> LayerOutcome:
+        """Every check decided."""
+        found = [decide(view) for decide in self._decisions]
+        return self.sound if found == self._all_pass else self._weigh(found)
+
+    def _weigh(self, found: list[Outcome]) -> LayerOutcome:
+        weighed: list[Status] = []
+        for outcome, failure in zip(found, self._failures, strict=True):
+            status = outcome.status
+            if status == "fail":
+                status = failure
+            elif status == "skip" and self._blocks:
+                status = "fail"
+            weighed.append(status)
+        together = weighed[0]
+        for status in weighed:
+            together = worst(together, status)
+        return LayerOutcome(together, tuple(weighed))
+
+    def failed(self, outcome: LayerOutcome) -> list[tuple[str, bool]]:
+        """The checks that failed or broke, and whether each fails whatever the layer."""
+        return [
+            (one.name, one.check.always_fails)
+            for one, status in zip(self._stated, outcome.checks, strict=True)
+            if status in ("fail", "error")
+        ]
+
+    def explain(self, view: View, outcome: LayerOutcome, file: str) -> list[CheckReport]:
+        """The same in words, with every violation at its key and its call."""
+        return [_explained(one, view, status, file) for one, status in zip(self._stated, outcome.checks, strict=True)]
+
+
+def _explained(stated: _Stated, view: View, status: Status, file: str) -> CheckReport:
+    check, message = stated.check, stated.check.message(view)
+    violations: list[Violation] = []
+    if status in ("fail", "warn", "error"):
+        found = check.violations(view) if check.violations and check.decide(view) is FAIL else ()
+        violations = list(found) or [view.violation(None, message=message)]
+    return CheckReport(
+        name=stated.name,
+        status=status,
+        message=message,
+        line=stated.line,
+        violations=tuple(
+            replace(
+                one,
+                level="warn" if status == "warn" else "block",
+                rule=stated.name,
+                policy_file=file,
+                policy_line=one.policy_line or stated.line,
+            )
+            for one in violations
+        ),
+    )
+
+
+def compile_layer(name: str, lines: Mapping[str, int], context: Context) -> list[tuple[str, int, Any]]:
+    """The checks that a layer states, with their names and lines, in the order of their modules' `ORDER`."""
+    modules = {key: LAYERS[name][key] for key in context.stated}
+    found = []
+    for key in sorted(modules, key=lambda key: getattr(modules[key], "ORDER", len(LAYERS[name]))):
+        compile_ = getattr(modules[key], "compile", None)
+        check = compile_(context.stated[key], context) if compile_ else None
+        if check is not None:
+            found.append((key, lines[key], check))
+    return found

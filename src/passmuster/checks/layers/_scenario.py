@@ -1,0 +1,359 @@
+"""A scenario on one trace: three layers, behaviors, and what only a judge can say.
+
+`evaluate` decides; `examine` does so where judges are needed, asking in rounds; `explain` puts the same into words, for
+the one run of a scenario that a report shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from passmuster.checks._golden import Golden
+from passmuster.checks._outcome import PASS, Level, Outcome, Status, Violation, worst
+from passmuster.checks._question import Heard, Inquiry, Question, Verdict
+from passmuster.checks._scenario_outcome import (
+    Behaviors,
+    BehaviorsOutcome,
+    CheckReport,
+    LayerOutcome,
+    LayerReport,
+    Layers,
+    RunReport,
+    ScenarioOutcome,
+    Way,
+)
+from passmuster.checks._secrets import secrets_of
+from passmuster.checks._view import ToolIndex, View
+from passmuster.checks.layers._layer import Context, Layer, LayerCheck, compile_layer
+from passmuster.redaction import Redactor
+from passmuster.suite import Correctness, Cost, Path, Scenario, Suite
+
+if TYPE_CHECKING:
+    from passmuster.checks.layers._behaviors import BehaviorCheck
+    from passmuster.checks.layers.answer._judged import Asking, Stage
+    from passmuster.checks.layers.answer.label import Labels
+
+__all__ = ["Examination", "ScenarioCheck"]
+
+Examination = Generator[list[Question], Sequence[Heard], ScenarioOutcome]
+"""Yields the questions of a round, is sent the answers, and returns the outcome."""
+
+
+class ScenarioCheck:
+    """What one scenario states, compiled."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        suite: Suite,
+        golden: Golden | None,
+        tools: ToolIndex,
+        *,
+        judges_only_warn: bool = False,
+    ) -> None:
+        self._suite = suite
+        self._pass_score = scenario.pass_score
+        self.may_ask = scenario.may_ask
+        """Whether a judge may have to be asked."""
+
+        def compiled(name: str, stated: dict[str, Any], lines: dict[str, int]) -> list[tuple[str, int, Any]]:
+            context = Context(stated, suite, tools, golden, judges_only_warn)
+            self._contexts[name] = context
+            return compile_layer(name, lines, context)
+
+        self._contexts: dict[str, Context] = {}
+        answers = compiled("correctness", *_correctness_of(scenario))
+        checks = [one for one in answers if isinstance(one[2], LayerCheck)]
+        self._stages: list[Stage] = [one[2] for one in answers if not isinstance(one[2], LayerCheck)]
+        self._answer = Layer(checks, "fail", True) if answers else None
+        path, cost = scenario.path, scenario.cost
+        self._path = Layer(compiled("path", *_stated(path)), "warn", "path" in suite.tightened) if path else None
+        self._cost = Layer(compiled("cost", *_stated(cost)), "warn", "cost" in suite.tightened) if cost else None
+        self._labels = _labels(scenario, suite)
+        self._behaviors = _behavior_checks(scenario, tools, judges_only_warn)
+        self._wanted = [PASS] * len(self._behaviors)
+        self._sound = self._at_its_best()
+
+    def evaluate(self, view: View) -> ScenarioOutcome:
+        """Every check decided, with no judge to ask."""
+        if self.may_ask:
+            return _unheard(self.examine(view))
+        layers = self._decide_layers(view)
+        found = [check.evaluate(view) for check in self._behaviors]
+        if layers == self._sound.layers and found == self._wanted:
+            return self._sound
+        if not found:
+            return self._conclude(view, layers, [], None, heard=False)
+        from passmuster.checks.layers._behaviors import weigh
+
+        decided = [outcome for outcome in found if isinstance(outcome, Outcome)]
+        return self._conclude(view, layers, [], weigh(self._behaviors, decided), heard=False)
+
+    def examine(self, view: View) -> Examination:
+        """Every check decided, with the questions that takes."""
+        layers = self._decide_layers(view)
+        judged, behaviors, heard = yield from self._ask(view, layers[0])
+        return self._conclude(view, layers, judged, behaviors, heard=heard)
+
+    def _at_its_best(self) -> ScenarioOutcome:
+        """The outcome of most traces, made once: every check passed, every behavior as it should be."""
+        behaviors = None
+        if self._behaviors:
+            from passmuster.checks.layers._behaviors import weigh
+
+            behaviors = weigh(self._behaviors, self._wanted)
+        return ScenarioOutcome(
+            "pass",
+            (
+                self._answer.sound if self._answer else None,
+                self._path.sound if self._path else None,
+                self._cost.sound if self._cost else None,
+            ),
+            correct="pass" if self._answer else None,
+            behaviors=behaviors,
+            label=self._labels.right if self._labels else None,
+        )
+
+    def _conclude(
+        self, view: View, layers: Layers, judged: list[Outcome], behaviors: BehaviorsOutcome | None, *, heard: bool
+    ) -> ScenarioOutcome:
+        """Everything about one trace together."""
+        ways = self._ways(layers)
+        if "correctness" not in ways and any(outcome.status == "fail" for outcome in judged):
+            ways.insert(0, "correctness")
+        if behaviors is not None:
+            if behaviors.violated or behaviors.broken_must_not:
+                ways.append("must_not")
+            if behaviors.broken or (behaviors.score_if is not None and behaviors.score_if < self._pass_score - 1e-9):
+                ways.append("behaviors")
+        outcome = ScenarioOutcome(
+            status=self._together(layers, judged, behaviors, bool(ways)),
+            layers=layers,
+            judged=tuple(judged),
+            correct=_correctness(layers[0], judged) if self._answer else None,
+            heard=heard,
+            behaviors=behaviors,
+            ways=tuple(ways),
+            label=self._labels.quadrant(view.trace.answer) if self._labels else None,
+        )
+        return replace(outcome, ways=outcome.open_ways) if outcome.status == "error" else outcome
+
+    def inquiries(self, view: View) -> tuple[list[Inquiry], tuple[str, ...]]:
+        """All that judges could be asked about a trace, and which deterministic checks of its answer failed.
+
+        The chain is not followed: how good a judge is shows best where it would not have been asked.
+        """
+        answered = view.trace.answer is not None
+        asked = [stage.inquiry(view) for stage in self._stages] if answered else []
+        shown = [inquiry for check in self._behaviors if (inquiry := check.inquiry(view)) is not None]
+        if self._answer is None or not answered:
+            return [*asked, *shown], ()
+        return [*asked, *shown], self._failed(self._answer.evaluate(view))
+
+    def explain(self, view: View, outcome: ScenarioOutcome) -> RunReport:
+        """The outcome as a report shows it, and what has to be hidden in it."""
+        shown: dict[str, LayerReport] = {}
+        file, redact = self._suite.file, self._suite.redact
+        answer, path, cost = outcome.layers
+        if self._answer and answer:
+            checks = [*self._answer.explain(view, answer, file), *self._explain_judged(view, outcome.judged)]
+            shown["correctness"] = LayerReport(_correctness(answer, outcome.judged), checks)
+        if self._path and path:
+            from passmuster.checks.layers.path._tools import measures
+
+            figures = measures(self._contexts["path"], view)
+            shown["path"] = LayerReport(path.status, self._path.explain(view, path, file), figures)
+        if self._cost and cost:
+            shown["cost"] = LayerReport(cost.status, self._cost.explain(view, cost, file))
+        secrets = secrets_of(view.trace, Redactor(redact.patterns, redact.arguments))
+        return RunReport(shown, self._explain_behaviors(view, outcome.behaviors), secrets)
+
+    def _explain_judged(self, view: View, judged: Sequence[Outcome]) -> Iterator[CheckReport]:
+        asked = [(stage.name, rubric.line) for stage in self._stages for rubric in stage.rubrics]
+        for (name, line), outcome in zip(asked, judged, strict=True):
+            message = outcome.message or ""
+            violations: tuple[Violation, ...] = ()
+            if outcome.status in ("fail", "warn"):
+                level: Level = "block" if outcome.status == "fail" else "warn"
+                place = {"rule": name, "policy_file": self._suite.file, "policy_line": line}
+                violations = (view.violation(None, message=message, level=level, **place),)
+            yield CheckReport(name=name, status=outcome.status, message=message, line=line, violations=violations)
+
+    def _explain_behaviors(self, view: View, found: BehaviorsOutcome | None) -> Behaviors:
+        if found is None:
+            return Behaviors()
+        lists: dict[str, list[str]] = {"observed": [], "missing": [], "violated": [], "undecided": []}
+        checks = []
+        for check, outcome in zip(self._behaviors, found.outcomes, strict=True):
+            checks.append(check.explain(view, outcome, self._suite.file))
+            if outcome.status in ("skip", "error"):
+                lists["undecided"].append(check.name)
+            elif check.forbidden:
+                lists["violated"] += [check.name] if outcome.status == "fail" else []
+            else:
+                lists["observed" if outcome.status == "pass" else "missing"].append(check.name)
+        return Behaviors(**lists, checks=checks)
+
+    def _decide_layers(self, view: View) -> Layers:
+        """Every layer decided, as far as code can."""
+        return (
+            self._answer.evaluate(view) if self._answer else None,
+            self._path.evaluate(view) if self._path else None,
+            self._cost.evaluate(view) if self._cost else None,
+        )
+
+    def _ask(
+        self, view: View, answer: LayerOutcome | None
+    ) -> Generator[list[Question], Sequence[Heard], tuple[list[Outcome], BehaviorsOutcome | None, bool]]:
+        """The chain of judges and the behaviors, and whether any judge had a verdict; the first round asks for both."""
+        found = [check.evaluate(view) for check in self._behaviors]
+        asked = [outcome for outcome in found if isinstance(outcome, Question)]
+        chain = self._chain(view, answer)
+        judged: list[Outcome] = []
+        told: Sequence[Heard] = ()
+        verdicts: list[Heard] = []
+        try:
+            questions = next(chain)
+            heard = yield [*asked, *questions]
+            verdicts += heard
+            told = heard[: len(asked)]
+            heard = heard[len(asked) :]
+            while True:
+                heard = yield chain.send(heard)
+                verdicts += heard
+        except StopIteration as end:
+            judged = end.value
+        if asked and not told:  # the chain asked nothing
+            told = yield asked
+            verdicts += told
+        spoken = any(isinstance(verdict, Verdict) for verdict in verdicts)
+        if not found:
+            return judged, None, spoken
+        from passmuster.checks.layers._behaviors import weigh
+
+        answers = iter(told)
+        decided = [
+            check.heard(next(answers)) if isinstance(outcome, Question) else outcome
+            for check, outcome in zip(self._behaviors, found, strict=True)
+        ]
+        return judged, weigh(self._behaviors, decided), spoken
+
+    def _chain(self, view: View, answer: LayerOutcome | None) -> Asking:
+        if not self._stages:
+            return _nothing()
+        from passmuster.checks.layers.answer._judged import ask
+
+        names = self._failed(answer)
+        return ask(self._stages, view, f"{', '.join(names)} failed" if names else None)
+
+    def _failed(self, answer: LayerOutcome | None) -> tuple[str, ...]:
+        """The deterministic checks of correctness that failed."""
+        return tuple(name for name, _ in self._answer.failed(answer)) if answer and self._answer else ()
+
+    def _together(
+        self, layers: Layers, judged: Sequence[Outcome], behaviors: BehaviorsOutcome | None, failed: bool
+    ) -> Status:
+        """The status of the run: a failure that is certain wins over a judge without a verdict."""
+        if failed:
+            return "fail"
+        if any(outcome.status == "error" for outcome in judged) or (behaviors and self._is_unsettled(behaviors)):
+            return "error"
+        if behaviors is not None and (behaviors.score is None or behaviors.open_must_not):
+            return "skip"
+        status: Status = "pass" if behaviors is not None else "skip"
+        for outcome in judged:  # a pass, a warning or a skip
+            status = worst(status, outcome.status)
+        return worst(status, _status(layers))
+
+    def _is_unsettled(self, behaviors: BehaviorsOutcome) -> bool:
+        """Whether the judges that failed could have changed the result."""
+        if not behaviors.failures:
+            return False
+        return behaviors.open_must_not or behaviors.score is None or behaviors.score < self._pass_score - 1e-9
+
+    def _ways(self, layers: Layers) -> list[Way]:
+        """The layers that failed, and whether a forbidden tool did."""
+        ways: list[Way] = []
+        answer, path, cost = layers
+        if answer is not None and answer.status in ("fail", "error"):
+            ways.append("correctness")
+        if self._path and path is not None and path.status in ("fail", "error"):
+            failed = [always for _, always in self._path.failed(path)]
+            ways += ["path"] if not all(failed) else []
+            ways += ["forbidden_tools"] if any(failed) else []
+        if cost is not None and cost.status in ("fail", "error"):
+            ways.append("cost")
+        return ways
+
+
+def _status(layers: Layers) -> Status:
+    """The layers together; a deterministic check that broke is a failure."""
+    status: Status = "skip"
+    stated = False
+    for layer in layers:
+        if layer is not None:
+            stated = True
+            status = worst(status, "fail" if layer.status == "error" else layer.status)
+    return status if stated else "pass"
+
+
+def _correctness(answer: LayerOutcome | None, judged: Sequence[Outcome]) -> Status:
+    """Correctness as a whole: skipped only where nothing was decided."""
+    status: Status = answer.status if answer else "skip"
+    if status in ("fail", "error"):
+        return status
+    for outcome in judged:
+        status = worst(status, outcome.status)
+    return "fail" if any(outcome.status == "fail" for outcome in judged) else status
+
+
+def _unheard(examination: Examination) -> ScenarioOutcome:
+    """The outcome where no judge is asked."""
+    try:
+        questions = next(examination)
+        while True:
+            questions = examination.send([None] * len(questions))
+    except StopIteration as end:
+        outcome: ScenarioOutcome = end.value
+        return outcome
+
+
+def _nothing() -> Asking:
+    return []
+    yield  # it is a generator all the same
+
+
+def _stated(layer: Path | Cost | Correctness) -> tuple[dict[str, Any], dict[str, int]]:
+    """The values of a layer's keys, and their lines."""
+    return {key: getattr(layer, key) for key in layer.lines}, layer.lines
+
+
+def _correctness_of(scenario: Scenario) -> tuple[dict[str, Any], dict[str, int]]:
+    """The same for correctness; the scenario's own `label` is one of its checks."""
+    stated, lines = _stated(scenario.correctness) if scenario.correctness else ({}, {})
+    if scenario.label is None or "label" in stated:
+        return stated, lines
+    return {**stated, "label": scenario.label}, {**lines, "label": scenario.line}
+
+
+def _labels(scenario: Scenario, suite: Suite) -> Labels | None:
+    if scenario.label is None or suite.classification is None:
+        return None
+    from passmuster.checks.layers.answer.label import Labels
+
+    return Labels(suite.classification, scenario.label)
+
+
+def _behavior_checks(scenario: Scenario, tools: ToolIndex, only_warn: bool) -> list[BehaviorCheck]:
+    if not scenario.expected_behaviors and not scenario.must_not:
+        return []
+    from passmuster.checks.layers._behaviors import BehaviorCheck
+
+    return [
+        BehaviorCheck(one, tools, forbidden=forbidden, judges_only_warn=only_warn)
+        for forbidden, listed in ((False, scenario.expected_behaviors), (True, scenario.must_not))
+        for one in listed
+    ]

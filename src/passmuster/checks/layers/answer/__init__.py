@@ -1,0 +1,1 @@
+"""Checks of `correctness`: what the answer has to be."""

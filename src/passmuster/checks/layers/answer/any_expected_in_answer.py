@@ -1,0 +1,20 @@
+"""`any_expected_in_answer`: at least one term is in the answer, in any case."""
+
+from __future__ import annotations
+
+from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers.answer._answer import answer_check, has_any, present, quoted, shortened
+
+__all__ = ["ORDER", "compile"]
+
+ORDER = 2
+
+
+def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
+    """The check for these terms."""
+    lowered = [term.lower() for term in terms]
+    return answer_check(
+        lambda view: has_any(view.lowered_answer, lowered),
+        lambda view: f"the answer has {quoted(present(terms, view))}",
+        lambda view: f"none of {quoted(terms)} is in the answer {shortened(view.trace.answer)}",
+    )

@@ -1,0 +1,30 @@
+"""`expected_in_answer`: every term is in the answer, in any case."""
+
+from __future__ import annotations
+
+from passmuster.checks._view import View
+from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers.answer._answer import answer_check, present, quoted, shortened
+
+__all__ = ["ORDER", "compile"]
+
+ORDER = 1
+
+
+def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
+    """The check for these terms."""
+    lowered = [term.lower() for term in terms]
+
+    def holds(view: View) -> bool:
+        text = view.lowered_answer
+        for term in lowered:  # noqa: SIM110 - a generator would cost more than the search
+            if term not in text:
+                return False
+        return True
+
+    def broken(view: View) -> str:
+        found = present(terms, view)
+        missing = [term for term in terms if term not in found]
+        return f"{quoted(missing)} not in the answer {shortened(view.trace.answer)}"
+
+    return answer_check(holds, lambda view: f"the answer has {quoted(terms)}", broken)

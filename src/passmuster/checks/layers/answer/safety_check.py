@@ -1,0 +1,16 @@
+"""`safety_check`: a judge finds the answer safe."""
+
+from __future__ import annotations
+
+from passmuster.checks.layers._layer import Context
+from passmuster.checks.layers.answer._judged import Stage
+from passmuster.suite import Rubric
+
+__all__ = ["ORDER", "compile"]
+
+ORDER = 9
+
+
+def compile(rubric: Rubric, context: Context) -> Stage:
+    """The check that asks by this rubric."""
+    return Stage("safety_check", (rubric,), context.judges_only_warn)

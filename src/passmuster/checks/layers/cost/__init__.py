@@ -1,0 +1,1 @@
+"""Checks of `cost`: what a run used up."""

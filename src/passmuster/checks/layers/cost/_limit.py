@@ -1,0 +1,53 @@
+"""What the limits of `cost` share. Equal to the limit is within; an unknown figure is a skip, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from passmuster.checks._outcome import FAIL, PASS, SKIP, Outcome, Violation
+from passmuster.checks._view import View
+from passmuster.checks.layers._layer import LayerCheck, decided
+from passmuster.traces import Trace
+
+__all__ = ["at_most", "shown", "within"]
+
+_SLACK = 1e-9
+"""Sums of dollars and milliseconds are floats: what should equal the limit may lie a hair above it."""
+
+
+def at_most(key: str, limit: float, unit: str, figure: Callable[[Trace], float | None]) -> LayerCheck:
+    """The check that a figure of the trace is at most this."""
+    highest = limit + _SLACK
+
+    def decide(view: View) -> Outcome:
+        value = figure(view.trace)
+        if value is None:
+            return SKIP
+        return PASS if value <= highest else FAIL
+
+    def message(view: View) -> str:
+        value = figure(view.trace)
+        if value is None:
+            return f"unknown: the trace does not tell its {unit}"
+        return f"{shown(value)} {unit} {'≤' if value <= highest else '>'} {shown(limit)}"
+
+    def violations(view: View) -> Iterator[Violation]:
+        yield view.violation(
+            None,
+            message=message(view),
+            constraint=f"{key}: {shown(limit)}",
+            expected=f"at most {shown(limit)} {unit}",
+            actual=f"{shown(figure(view.trace) or 0)} {unit}",
+        )
+
+    return LayerCheck(decide, message, violations)
+
+
+def within(value: float, limit: float) -> Outcome:
+    """Whether a value is at most the limit."""
+    return decided(value <= limit + _SLACK)
+
+
+def shown(value: float) -> str:
+    """`1234567`, `0.0051`: as many digits as tell a value from its limit."""
+    return f"{value:.10g}"

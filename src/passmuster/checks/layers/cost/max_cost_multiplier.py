@@ -1,0 +1,34 @@
+"""`max_cost_multiplier`: the cost is at most this many times the baseline's."""
+
+from __future__ import annotations
+
+from passmuster.checks._outcome import PASS, SKIP, Outcome
+from passmuster.checks._view import View
+from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers.cost._limit import shown, within
+from passmuster.traces import totals
+
+__all__ = ["ORDER", "compile"]
+
+ORDER = 1
+
+
+def compile(limit: float, context: Context) -> LayerCheck:
+    """The check for this limit; the baseline's cost is the median of its runs."""
+    usual = context.golden.cost_usd if context.golden else None
+
+    def decide(view: View) -> Outcome:
+        value = totals.cost_usd(view.trace)
+        return within(value / usual, limit) if usual and value is not None else SKIP
+
+    def message(view: View) -> str:
+        value = totals.cost_usd(view.trace)
+        if not usual:
+            return "no baseline with a cost above 0 to compare with"
+        if value is None:
+            return "unknown: the trace does not tell its cost"
+        sign = "≤" if decide(view) is PASS else ">"
+        times = f"{shown(value)} USD is {value / usual:.3g} × the baseline's {shown(usual)} USD"
+        return f"{times} {sign} {shown(limit)} ×"
+
+    return LayerCheck(decide, message)

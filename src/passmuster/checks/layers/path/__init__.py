@@ -1,0 +1,1 @@
+"""Checks of `path`: which tools the agent used, and how."""

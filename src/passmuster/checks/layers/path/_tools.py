@@ -1,0 +1,98 @@
+"""What the checks of a path share. Any attempt counts as a use, a failed one too; names compare as written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from passmuster import metrics
+from passmuster.checks._outcome import Violation
+from passmuster.checks._view import View
+from passmuster.checks.layers._layer import Context, LayerCheck, decided
+
+__all__ = ["at_least", "at_most", "figure", "listed", "loops", "measures", "reaches"]
+
+Names = Sequence[str]
+
+
+def reaches(value: float, least: float) -> bool:
+    """Whether a value is at least this, but for the error of its arithmetic."""
+    return value >= least - 1e-9
+
+
+def figure(value: float) -> str:
+    """`0.667`, `1.0`."""
+    return str(round(float(value), 3))
+
+
+def listed(names: Names) -> str:
+    """`a, b`, or `nothing`."""
+    return ", ".join(names) if names else "nothing"
+
+
+def loops(view: View) -> list[int]:
+    """The calls of the tool just called; equal names made in parallel are no loop."""
+    names, positions = view.names, view.positions
+    return [
+        call
+        for call in range(1, len(names))
+        if names[call] == names[call - 1] and positions[call] != positions[call - 1]
+    ]
+
+
+def at_least(key: str, least: float, context: Context, measure: Callable[[Names, Names], float]) -> LayerCheck:
+    """The check that a measure of expected and used tools is at least this."""
+    expected: tuple[str, ...] = context.stated["expected_tools"]
+    name = key.removeprefix("min_")
+
+    def message(view: View) -> str:
+        value = measure(expected, view.names)
+        missing = [tool for tool in dict.fromkeys(expected) if tool not in view.names]
+        extra = [tool for tool in dict.fromkeys(view.names) if tool not in expected]
+        text = f"{name} {figure(value)} {'≥' if reaches(value, least) else '<'} {figure(least)}"
+        if missing and key != "min_tool_precision":
+            text += f": missing {listed(missing)}"
+        if extra and key != "min_tool_recall":
+            text += f"{';' if ':' in text else ':'} not expected {listed(extra)}"
+        return text
+
+    return LayerCheck(lambda view: decided(reaches(measure(expected, view.names), least)), message)
+
+
+def at_most(
+    key: str, most: int, unit: str, count: Callable[[View], int], calls: Callable[[View], Sequence[int]]
+) -> LayerCheck:
+    """The check that at most so many of the `calls` were made; `count` is their number."""
+
+    def message(view: View) -> str:
+        value = count(view)
+        return f"{value} {unit} {'≤' if value <= most else '>'} {most}"
+
+    def violations(view: View) -> Iterator[Violation]:
+        """One, at the first call beyond the limit."""
+        call = calls(view)[most]
+        yield view.violation(
+            call,
+            message=message(view),
+            tool=view.names[call],
+            constraint=f"{key}: {most}",
+            expected=f"at most {most} {unit}",
+            actual=f"{count(view)} {unit}",
+        )
+
+    return LayerCheck(lambda view: decided(count(view) <= most), message, violations)
+
+
+def measures(context: Context, view: View) -> dict[str, int | float]:
+    """The figures of a path by the names of their formulas."""
+    found: dict[str, int | float] = {}
+    expected, references = context.stated.get("expected_tools"), context.references
+    if expected is not None:
+        found["tool_recall"] = metrics.tool_recall(expected, view.names)
+        found["tool_precision"] = metrics.tool_precision(expected, view.names)
+        found["tool_f1"] = metrics.tool_f1(expected, view.names)
+    if references:
+        found["sequence_lcs"] = max(metrics.sequence_lcs(view.names, one) for one in references)
+        found["sequence_edit"] = max(metrics.sequence_edit(view.names, one) for one in references)
+    found["loop_count"] = len(loops(view))
+    found["tool_calls"] = len(view.names)
+    return found

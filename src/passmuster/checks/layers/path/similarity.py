@@ -1,0 +1,1 @@
+"""`similarity`: how `min_sequence_similarity` measures, `lcs` or `edit`."""
