@@ -65,6 +65,10 @@ def _start(all_cases: list[Case]) -> str:
     for case in all_cases:
         if case.ending not in ("fail", "error"):
             continue
+        if case.scenario is not None:
+            first = next((each for each in case.scenario.violations() if each.level == "block"), None)
+            where = place(first.policy_file, first.policy_line) if first else _place_of(case)
+            return f"; start with {where} ({one_line(case.id)})"
         violation = _first_blocking(case)
         if violation is not None:
             where = place(violation.policy_file, violation.policy_line) or _place_of(case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from passmuster.checks import CheckReport
-from passmuster.reports._text import one_line, place, place_lines
+from passmuster.reports._text import headline, one_line, place, place_lines
 from passmuster.scoring import ScenarioReport
 
 __all__ = ["scenario_lines"]
@@ -54,7 +54,7 @@ def _places(check: CheckReport) -> Iterator[str]:
     several = len(check.violations) > 1
     for violation in check.violations[:_VIOLATIONS]:
         if several:
-            yield f"{_INDENT}{one_line(violation.message)}"
+            yield f"{_INDENT}{headline(violation)}"
         yield from (f"{_INDENT}{line}" for line in place_lines(violation))
     if len(check.violations) > _VIOLATIONS:
         yield f"{_INDENT}… and {len(check.violations) - _VIOLATIONS} more (all of them are in the JSON report)"

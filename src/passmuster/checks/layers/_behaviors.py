@@ -109,7 +109,6 @@ class BehaviorCheck:
                 replace(
                     one,
                     level="block",
-                    rule=one.rule or ("must_not" if self.forbidden else "expected_behaviors"),
                     policy_file=file,
                     policy_line=self._line,
                 )

@@ -134,7 +134,6 @@ def _explained(stated: _Stated, view: View, status: Status, file: str) -> CheckR
             replace(
                 one,
                 level="warn" if status == "warn" else "block",
-                rule=stated.name,
                 policy_file=file,
                 policy_line=one.policy_line or stated.line,
             )

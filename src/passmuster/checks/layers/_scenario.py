@@ -178,7 +178,7 @@ class ScenarioCheck:
             violations: tuple[Violation, ...] = ()
             if outcome.status in ("fail", "warn"):
                 level: Level = "block" if outcome.status == "fail" else "warn"
-                place = {"rule": name, "policy_file": self._suite.file, "policy_line": line}
+                place = {"policy_file": self._suite.file, "policy_line": line}
                 violations = (view.violation(None, message=message, level=level, **place),)
             yield CheckReport(name=name, status=outcome.status, message=message, line=line, violations=violations)
 

@@ -103,6 +103,7 @@ def _scenario(scenario: ScenarioReport) -> dict[str, Any]:
         **asdict(scenario.behaviors),
         "checks": [_check(check) for check in scenario.behaviors.checks],
     }
+    fields["reasons"] = scenario.behaviors.reasons
     fields["attempts"] = [_attempt(attempt) for attempt in scenario.attempts]
     return {
         name: value for name, value in fields.items() if name in (*_SCENARIO, "file", "line") or value not in (None, [])
