@@ -36,6 +36,7 @@ from passmuster.cli.compare import command as compare_command
 from passmuster.cli.history import command as history_command
 from passmuster.cli.judge import command as judge_command
 from passmuster.cli.run import command as run_command
+from passmuster.cli.schema import command as schema_command
 from passmuster.scoring import declared_metrics
 from passmuster.suite import Test, fields_of
 from passmuster.suite import (
@@ -318,6 +319,7 @@ COMMANDS = {
     **{f"judge {name}": one for name, one in judge_command.commands.items()},
     "history": history_command,
     "compare": compare_command,
+    "schema": schema_command,
 }
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from passmuster.api._run import write_report as write_report
     from passmuster.api._save_baseline import SavedBaseline as SavedBaseline
     from passmuster.api._save_baseline import save_baseline as save_baseline
+    from passmuster.api._schema import SchemaOf as SchemaOf
+    from passmuster.api._schema import json_schema as json_schema
     from passmuster.api._thresholds import Suggestion as Suggestion
     from passmuster.api._thresholds import Tightening as Tightening
     from passmuster.api._thresholds import suggest_thresholds as suggest_thresholds
@@ -45,6 +47,7 @@ else:
             "_options": ("Destination", "JudgeMode", "RunOptions"),
             "_run": ("OnProgress", "RenderedReport", "Report", "Run", "add_to_history", "run", "write_report"),
             "_save_baseline": ("SavedBaseline", "save_baseline"),
+            "_schema": ("SchemaOf", "json_schema"),
             "_thresholds": ("Suggestion", "Tightening", "share", "suggest_thresholds", "tighten_thresholds"),
             "_trace_files": ("StandardInput", "trace_formats"),
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from passmuster import engine
+from passmuster.reports import FORMATS
 from passmuster.suite import Suite, find_root, find_suite
 
 __all__ = ["load_suite", "root_of"]
@@ -17,7 +18,7 @@ def load_suite(path: str | Path | None = None, *, root: str | Path | None = None
     git top level by default); without `plugins` a suite that names some is refused.
     """
     found = find_suite(None if path is None else str(path), Path.cwd())
-    return engine.load_suite(found, root=root, plugins=plugins)
+    return engine.load_suite(found, root=root, plugins=plugins, report_formats=FORMATS)
 
 
 def root_of(path: str | None, root: str | None) -> tuple[Path, Path]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from passmuster.engine._record import record as record
     from passmuster.engine._run import evaluate_sources as evaluate_sources
     from passmuster.engine._run import evaluate_traces as evaluate_traces
+    from passmuster.engine._vocabulary import vocabulary as vocabulary
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -24,6 +25,7 @@ else:
             "_audit_cases": ("AuditCases", "audit_cases"),
             "_judge_questions": ("judge_config", "open_judges", "redactor_of"),
             "_load_suite": ("load_suite",),
+            "_vocabulary": ("vocabulary",),
             "_parts": ("worker_count",),
             "_progress": ("OnProgress", "Stage"),
             "_record": ("record",),

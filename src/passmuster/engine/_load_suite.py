@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from passmuster.checks import Kinds
@@ -12,8 +12,6 @@ from passmuster.suite import load_suite as load
 
 __all__ = ["load_suite"]
 
-REPORT_FORMATS = ("console", "json", "junit", "sarif")
-
 
 def load_suite(
     path: str | Path,
@@ -21,16 +19,18 @@ def load_suite(
     root: str | Path | None = None,
     plugins: bool = True,
     documents: Mapping[str, bytes] | None = None,
+    report_formats: Collection[str] = (),
 ) -> Suite:
     """The suite in a file, or in a folder that holds one. Raises `SuiteError` with every mistake at once.
 
-    `documents` are files already read, by path; what is among them is not read again.
+    `documents` are files already read, by path; what is among them is not read again. `report_formats` are the reports
+    that the suite can name; any, where none are given.
     """
 
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
         return Kinds(str(folder), names, reader, allowed=plugins)
 
-    suite = load(Path(path), find_kinds, vocabulary(REPORT_FORMATS), root, documents)
+    suite = load(Path(path), find_kinds, vocabulary(report_formats), root, documents)
     if suite.judging is not None:
         from passmuster.engine._judge_questions import judge_config  # late, for most suites ask no judge
 

@@ -11,7 +11,7 @@ from passmuster.suite import TEXT, Choice, Vocabulary
 __all__ = ["vocabulary"]
 
 
-def vocabulary(report_formats: Collection[str] | None = None) -> Vocabulary:
+def vocabulary(report_formats: Collection[str] = ()) -> Vocabulary:
     """Value types by name; without `report_formats`, any name of a report is accepted."""
     return {
         **gate_vocabulary(),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from passmuster.suite._gate_model import Thresholds as Thresholds
     from passmuster.suite._gate_model import Weights as Weights
     from passmuster.suite._gate_model import compare as compare
+    from passmuster.suite._json_schema import suite_schema as suite_schema
     from passmuster.suite._layers import Correctness as Correctness
     from passmuster.suite._layers import Cost as Cost
     from passmuster.suite._layers import ExpectedCalls as ExpectedCalls
@@ -149,6 +150,7 @@ else:
             ),
             "grammar._globs": ("glob_matcher", "is_literal", "why_bad_glob"),
             "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
+            "_json_schema": ("suite_schema",),
             "_load": ("load_suite",),
             "_model": ("CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
             "_policy": ("Anchor", "Policy", "ToolPolicy", "read_policy"),

@@ -310,7 +310,8 @@ class Slot(Value[Any]):
         return reader.vocabulary[self.name].read(reader, node, at)
 
     def schema(self, definitions: Definitions) -> JsonSchema:
-        return definitions.vocabulary[self.name].schema(definitions)
+        value = definitions.vocabulary.get(self.name)
+        return value.schema(definitions) if value else {}
 
 
 class Unread(Value[Node]):

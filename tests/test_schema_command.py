@@ -1,0 +1,80 @@
+"""`passmuster schema`: a valid JSON Schema that agrees with what the program reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from click.testing import CliRunner
+
+from passmuster import api
+from passmuster.cli import command
+from passmuster.suite import plain
+from passmuster.suite._files import read_document
+from passmuster.suite.text._yaml import read_yaml
+
+REPOSITORY = Path(__file__).parents[1]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+SUITE = api.json_schema("suite")
+
+
+@pytest.mark.parametrize("of", ["suite", "trace"])
+def test_it_prints_a_valid_schema(of: Any) -> None:
+    done = CliRunner().invoke(command, ["schema", of])
+    assert done.exit_code == 0
+    printed = json.loads(done.output)
+    assert printed == api.json_schema(of)
+    jsonschema_rs.Draft202012Validator(printed)
+    assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_every_key_is_described() -> None:
+    for name, schema in SUITE["properties"].items():
+        assert schema["description"].endswith((".", "`")), name
+
+
+def suites_on_pages() -> list[Any]:
+    """Every block of a page that is a suite file, but for those that show mistakes."""
+    found = []
+    for page in PAGES:
+        for title, text in re.findall(r"^```ya?ml (\S+)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
+            if title.endswith("passmuster.yaml") and not title.startswith("wrong/"):
+                found.append(pytest.param(plain(read_yaml(text, title)), id=f"{page.name} {title}"))
+    return found
+
+
+def complaints(document: Any) -> list[str]:
+    return [str(error) for error in jsonschema_rs.Draft202012Validator(SUITE).iter_errors(document)]
+
+
+@pytest.mark.parametrize("document", suites_on_pages())
+def test_suites_of_the_documentation_conform(document: Any) -> None:
+    assert complaints(document) == []
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*/passmuster.yaml")), ids=str)
+def test_suites_of_the_examples_conform(path: Path) -> None:
+    assert complaints(plain(read_document(path, path.name)[0])) == []
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        {"tets": []},
+        {"tests": [{"id": "a"}]},
+        {"tests": [{"id": "a", "metric": "tool_blocklist"}]},
+        {"tests": [{"id": "a", "metric": "tool_blocklist", "blocklist": [], "tool": "x"}]},
+        {"tests": [{"id": "a", "metric": "sequence_valid", "rules": [{"type": "before", "first": "x"}]}]},
+        {"tests": [{"id": "a", "metric": "sequence_valid", "rules": [{"type": "befor", "first": "x", "then": "y"}]}]},
+        {"tests": [{"id": "a", "metric": "my_own", "most": 3}]},
+        {"output": {"format": ["jsn"]}},
+        {"thresholds": {"blocks": {"pass_rate": 90}}},
+    ],
+    ids=str,
+)
+def test_mistakes_of_shape_are_refused(suite: Any) -> None:
+    assert complaints(suite)
