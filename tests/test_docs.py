@@ -28,7 +28,9 @@ from click.testing import CliRunner
 import passmuster
 from passmuster import metrics, reports
 from passmuster.checks import RULES, MatcherWords, rule_class
+from passmuster.checks._json_schema import FORMATS
 from passmuster.checks._selectors import Selector
+from passmuster.checks.args import Argument
 from passmuster.checks.kinds import args_valid
 from passmuster.cli._main import command as group
 from passmuster.cli.baseline import command as baseline_command
@@ -40,9 +42,6 @@ from passmuster.cli.schema import command as schema_command
 from passmuster.scoring import declared_metrics
 from passmuster.suite import Test, fields_of
 from passmuster.suite import (
-    _arguments as arguments,
-)
-from passmuster.suite import (
     _layers as layers,
 )
 from passmuster.suite import (
@@ -52,7 +51,6 @@ from passmuster.suite import (
     _waivers as waivers,
 )
 from passmuster.suite._gate_model import BaselineSpec
-from passmuster.suite._schemas import FORMATS
 from passmuster.suite._suite_file import SuiteFile
 
 REPOSITORY = Path(__file__).parent.parent
@@ -272,7 +270,7 @@ LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/suite.md", "### Metrics", 0, set(declared_metrics())),
     ("docs/suite.md", "### Baseline", 0, set(BaselineSpec.__struct_fields__) - {"line"}),
     ("docs/checks.md", "## args_valid", 0, set(fields_of(args_valid.ArgsValid))),
-    ("docs/checks.md", "### What an argument may say", 0, set(arguments._KEYS)),
+    ("docs/checks.md", "### What an argument may say", 0, set(fields_of(Argument))),
     ("docs/checks.md", "## sequence_valid", 0, set(RULES)),
     ("docs/checks.md", "### Matchers", 0, set(fields_of(MatcherWords))),
     ("docs/checks.md", "### Selectors", 0, set(fields_of(Selector))),

@@ -252,6 +252,46 @@ def test_no_such_number_slips_past_a_bound_without_a_type(text: str, word: str) 
         assert judge_one(suite, with_x(text), policy__json=policy).status == "pass"
 
 
+@pytest.mark.parametrize("text", ["1e400", '[1, {"y": -1e400}]', "1" + "0" * 400])
+def test_such_a_number_is_a_violation_where_the_policy_says_nothing_of_it(text: str) -> None:
+    policy = "tools:\n  a: {arguments: {z: {type: string}}}\n"
+    suite = "tests: [{id: t, metric: args_valid, policy: policy.yaml}]\n"
+    (found,) = judge_one(suite, with_x(text), policy__yaml=policy).violations
+    assert (found.argument or "").startswith("x")
+    assert found.message.startswith("Number is beyond what a double can hold")
+
+
+def test_a_number_that_no_double_can_hold_breaks_the_bound_it_is_under_once() -> None:
+    policy = json.dumps(
+        {
+            "$defs": {"n": {"type": "number", "maximum": 30}},
+            "tools": {"a": {"schema": {"properties": {"x": {"items": {"$ref": "#/$defs/n"}}}}}},
+        }
+    )
+    suite = {"tests": [{"id": "t", "metric": "args_valid", "policy": "policy.json"}]}
+    first, second = judge_one(suite, with_x("[1, 1e400, 31]"), policy__json=policy).violations
+    assert (first.argument, first.message) == ("x[2]", "Value exceeds maximum (maximum: 30)")
+    assert (second.argument, second.message) == ("x[1]", "Number is beyond what a double can hold (maximum: 30)")
+
+
+@pytest.mark.parametrize(
+    ("policy", "constraint"),
+    [
+        ("tools: {a: {schema: false}}", "schema: false"),
+        ("tools: {a: {schema: {properties: {x: false}}}}", "x: false"),
+        ('{"tools": [{"name": "a", "inputSchema": false}]}', "inputSchema: false"),
+        ('[{"type": "function", "function": {"name": "a", "parameters": false}}]', "parameters: false"),
+    ],
+)
+def test_a_schema_may_be_a_boolean(policy: str, constraint: str) -> None:
+    suite = "tests: [{id: t, metric: args_valid, policy: policy.yaml}]\n"
+    (found,) = judge_one(suite, with_x("1"), policy__yaml=policy).violations
+    assert found.message == f"The schema allows no value ({constraint})"
+    assert found.policy_line == 1
+    passed = judge_one(suite, with_x("1"), policy__yaml=policy.replace("false", "true"))
+    assert (passed.status, passed.exercised) == ("pass", True)
+
+
 def test_the_line_is_that_of_the_key_in_a_json_policy_too() -> None:
     policy = """\
 {

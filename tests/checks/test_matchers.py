@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.checks.building import call, judge, rules, trace
 
 import passmuster
-from passmuster.checks._paths import MISSING
+from passmuster.checks._json_values import MISSING
 from passmuster.checks.matchers import MATCHER, Fits
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.text._json import read_json

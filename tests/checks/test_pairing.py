@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.checks._paths import MISSING
+from passmuster.checks._json_values import MISSING
 from passmuster.checks.layers.path._edit_script import describe
 from passmuster.checks.layers.path._pairing import (
     Actual,

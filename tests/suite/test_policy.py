@@ -9,8 +9,8 @@ import pytest
 from tests.suite.suite_files import problems, write
 
 import passmuster
+from passmuster.checks.args import Policy
 from passmuster.checks.kinds.args_valid import ArgsValid
-from passmuster.suite._policy import Policy
 
 BY_POLICY = "tests: [{id: t, metric: args_valid, policy: policies/p.yaml}]\n"
 
@@ -40,7 +40,7 @@ SAME = {
 @pytest.mark.parametrize("policy", SAME.values(), ids=SAME)
 def test_all_forms_of_a_policy_become_the_same_schema(tmp_path: Path, policy: str) -> None:
     (tool,) = read(tmp_path, policy).tools
-    assert (tool.pattern, tool.schema) == ("pay", SCHEMA)
+    assert (tool.pattern, tool.arguments.schema) == ("pay", SCHEMA)
 
 
 def test_each_constraint_leads_back_to_its_line_and_spelling(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_each_constraint_leads_back_to_its_line_and_spelling(tmp_path: Path) -> 
         + "      list:\n        items:\n          minLength: 0x2\n    additional_arguments: false\n",
     )
     assert policy.line == 2
-    anchors = {path: (anchor.line, anchor.constraint) for path, anchor in policy.tools[0].anchors.items()}
+    anchors = {path: (anchor.line, anchor.constraint) for path, anchor in policy.tools[0].arguments.anchors.items()}
     assert anchors[("properties", "n", "maximum")] == (8, "max: 30")
     assert anchors[("required", "n")] == (7, "required: true")
     assert anchors[("properties", "list", "items", "minLength")] == (11, "minLength: 0x2")

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from passmuster.checks._outcome import Outcome, Status, Violation
+from passmuster.checks._outcome import Outcome, Status, Violation, status_of
 from passmuster.checks._plugins import PluginError, import_plugin, told
 from passmuster.checks._spec import Check, CheckSpec
 from passmuster.checks._view import ToolIndex, View
@@ -95,7 +95,7 @@ class CustomMetric(CheckSpec, frozen=True, kw_only=True):
         if not isinstance(result.stats, dict):
             raise TypeError(f"stats are a map, not {type(result.stats).__name__}")
         violations = tuple(self._violation(view, one) for one in result.violations)
-        status = cast("Status | None", result.status) or _status(violations)
+        status = cast("Status | None", result.status) or status_of(violations)
         return Outcome(
             status,
             exercised=status != "skip",
@@ -145,12 +145,6 @@ def _copy(trace: Trace) -> Trace:
 
 def _copied(call: ToolCall) -> ToolCall:
     return replace(call, arguments=msgspec.to_builtins(call.arguments), error=msgspec.to_builtins(call.error))
-
-
-def _status(violations: tuple[Violation, ...]) -> Status:
-    """What violations come to where the metric states nothing: fail, unless their own levels are lower."""
-    levels = {violation.level for violation in violations}
-    return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
 
 
 def _values(foreign: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ __all__ = [
     "Outcome",
     "Status",
     "Violation",
+    "status_of",
     "worst",
 ]
 
@@ -73,6 +75,12 @@ class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
     suggestion: str | None = None
     waived: str | None = None
     """The waiver that turned this into a warning: its reason and last day."""
+
+
+def status_of(violations: Iterable[Violation]) -> Status:
+    """What violations come to: fail, unless their own levels are lower."""
+    levels = {violation.level for violation in violations}
+    return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
 
 
 class Outcome(Struct, frozen=True):

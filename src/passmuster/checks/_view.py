@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from passmuster.checks._json_values import MISSING
 from passmuster.checks._outcome import Level, Neighbours, Violation
-from passmuster.checks._paths import MISSING
 from passmuster.suite import FailedWhen, glob_matcher
 from passmuster.traces import ToolCall, Trace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from passmuster.suite import TEXT, Custom, Late, Value, Vocabulary, read_policy
+from passmuster.suite import TEXT, Late, Value, Vocabulary
 
 __all__ = ["VOCABULARY"]
 
@@ -33,12 +33,23 @@ def _named_rule() -> Value[Any]:
     return AnyRule(name=TEXT)
 
 
+def _policy() -> Value[Any]:
+    from passmuster.checks.args import POLICY
+
+    return POLICY
+
+
+def _json_schema() -> Value[Any]:
+    from passmuster.checks._json_schema import JSON_SCHEMA
+
+    return JSON_SCHEMA
+
+
 VOCABULARY: Vocabulary = {
     "matcher": Late("a value or a matcher", _matcher),
     "selectors": Late("a tool pattern, a selector, or a list of these", _selectors),
     "rule": Late("a rule", _rule),
     "named_rule": Late("a rule with a name", _named_rule),
-    "policy": Custom(
-        "a policy file", lambda reader, node, at: reader.linked(node, at, read_policy), {"type": "string"}
-    ),
+    "policy": Late("a policy file", _policy),
+    "json_schema": Late("a JSON Schema", _json_schema),
 }

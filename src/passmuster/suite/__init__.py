@@ -6,9 +6,6 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from passmuster.suite import _behaviors as behaviors  # noqa: F401 - exported
-    from passmuster.suite._arguments import Anchors as Anchors
-    from passmuster.suite._arguments import SchemaPath as SchemaPath
-    from passmuster.suite._arguments import read_arguments as read_arguments
     from passmuster.suite._discovery import display as display
     from passmuster.suite._discovery import find_root as find_root
     from passmuster.suite._discovery import find_suite as find_suite
@@ -51,10 +48,6 @@ if TYPE_CHECKING:
     from passmuster.suite._model import Scenario as Scenario
     from passmuster.suite._model import Suite as Suite
     from passmuster.suite._model import Test as Test
-    from passmuster.suite._policy import Anchor as Anchor
-    from passmuster.suite._policy import Policy as Policy
-    from passmuster.suite._policy import ToolPolicy as ToolPolicy
-    from passmuster.suite._policy import read_policy as read_policy
     from passmuster.suite._quantities import BOUND_SCHEMA as BOUND_SCHEMA
     from passmuster.suite._quantities import CONFIDENCE as CONFIDENCE
     from passmuster.suite._quantities import WEIGHT as WEIGHT
@@ -69,8 +62,7 @@ if TYPE_CHECKING:
     from passmuster.suite._resolved_key import Resolver as Resolver
     from passmuster.suite._rubrics import Example as Example
     from passmuster.suite._rubrics import Rubric as Rubric
-    from passmuster.suite._schemas import BOUNDS as BOUNDS
-    from passmuster.suite._schemas import compile_schema as compile_schema
+    from passmuster.suite.grammar._globs import escape_glob as escape_glob
     from passmuster.suite.grammar._globs import glob_matcher as glob_matcher
     from passmuster.suite.grammar._globs import is_literal as is_literal
     from passmuster.suite.grammar._globs import why_bad_glob as why_bad_glob
@@ -120,7 +112,6 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "_arguments": ("Anchors", "SchemaPath", "read_arguments"),
             "_discovery": ("display", "find_root", "find_suite"),
             "_editing": ("Edit", "differences", "edit_bounds"),
             "_files": ("Shelf",),
@@ -148,12 +139,11 @@ else:
                 "Weights",
                 "compare",
             ),
-            "grammar._globs": ("glob_matcher", "is_literal", "why_bad_glob"),
+            "grammar._globs": ("escape_glob", "glob_matcher", "is_literal", "why_bad_glob"),
             "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
             "_json_schema": ("suite_schema",),
             "_load": ("load_suite",),
             "_model": ("CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
-            "_policy": ("Anchor", "Policy", "ToolPolicy", "read_policy"),
             "grammar._reader": ("Reader",),
             "_quantities": (
                 "BOUND_SCHEMA",
@@ -169,7 +159,6 @@ else:
             ),
             "_resolved_key": ("ResolvedKey", "Resolver"),
             "_rubrics": ("Example", "Rubric"),
-            "_schemas": ("BOUNDS", "compile_schema"),
             "text._nodes": ("Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "plain"),
             "grammar._records": (
                 "Field",

@@ -11,8 +11,7 @@ from typing import TypeVar
 from passmuster._problems import SuiteError
 from passmuster.suite._discovery import display
 from passmuster.suite._files import Shelf
-from passmuster.suite._model import CheckKind
-from passmuster.suite._policy import Policy
+from passmuster.suite._model import CheckKind, StatesEffects
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Mapping, Node
@@ -91,9 +90,9 @@ class Context:
         return self._find_kinds(self.folder, self.plugins, self.reader)
 
     @property
-    def policies(self) -> list[Policy]:
-        """The policies read so far."""
-        return [content for content in self._files.contents if isinstance(content, Policy)]
+    def effects_in_files(self) -> list[StatesEffects]:
+        """The files read so far that say what tools do to the world."""
+        return [content for content in self._files.contents if isinstance(content, StatesEffects)]
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct
 
-from passmuster.suite._schemas import SchemaProblem, compile_schema
 from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence, plain
+from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence
 
 if TYPE_CHECKING:
     from passmuster.suite._rubrics import Rubric
@@ -42,7 +41,7 @@ class Correctness(Struct, frozen=True, kw_only=True):
     not_in_answer: tuple[str, ...] | None = None
     exact_match: str | None = None
     regex_match: tuple[str, ...] | None = None
-    json_schema: dict[str, Any] | None = None
+    json_schema: dict[str, Any] | bool | None = None
     label: str | None = None
     """The same as the scenario's own `label`."""
     llm_judge: tuple[Rubric, ...] | None = None
@@ -146,7 +145,7 @@ def read_correctness(reader: Reader, node: Node, at: str) -> Correctness:
             case "regex_match":
                 fields["regex_match"] = tuple(reader.regex(item, place) for item in reader.one_or_more(entry.value))
             case "json_schema":
-                fields["json_schema"] = _schema(reader, entry.value, place)
+                fields["json_schema"] = reader.vocabulary["json_schema"].read(reader, entry.value, place)
             case "label":
                 fields["label"] = reader.text(entry.value, place)
             case "llm_judge":
@@ -170,15 +169,6 @@ def _nothing_empty(reader: Reader, map_: Mapping, fields: dict[str, Any], at: st
     for key in ("expected_in_answer", "any_expected_in_answer", "not_in_answer", "regex_match"):
         if fields.get(key) == ():
             reader.problem(map_.entries[key], f"{at}.{key}: the list is empty, so nothing would be checked")
-
-
-def _schema(reader: Reader, node: Node, at: str) -> dict[str, Any]:
-    schema: dict[str, Any] = plain(reader.mapping(node, at))
-    try:
-        compile_schema(schema)
-    except SchemaProblem as problem:
-        reader.problem(node, f"{at}: {'.'.join(map(str, problem.path))}: {problem.message}".replace(": : ", ": "))
-    return schema
 
 
 def read_path(reader: Reader, node: Node, at: str) -> Path:

@@ -20,11 +20,10 @@ from passmuster.suite import _waivers as waivers
 from passmuster.suite._context import Context, FindKinds
 from passmuster.suite._discovery import display, find_root, find_suite
 from passmuster.suite._files import Shelf
-from passmuster.suite._model import Effects, Judging, Suite
-from passmuster.suite._policy import Policy
+from passmuster.suite._model import Effects, Judging, StatesEffects, Suite
 from passmuster.suite._resolved_key import ResolvedKey
 from passmuster.suite._suite_file import SuiteFile
-from passmuster.suite.grammar._globs import escape, glob_matcher
+from passmuster.suite.grammar._globs import escape_glob, glob_matcher
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import read_record
 from passmuster.suite.grammar._values import Vocabulary
@@ -145,7 +144,7 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
         _refuse_idle_labels(reader, suite)
     if context.defaults is not None and not suite.scenarios:
         reader.problem(context.defaults, "defaults: there is no scenario that they could apply to")
-    suite = replace(suite, effects=_annotated(suite.effects, context.policies))
+    suite = replace(suite, effects=_annotated(suite.effects, context.effects_in_files))
     suite = replace(suite, notices=(*suite.notices, *_lookalikes(suite), *_nearly_named(suite)))
     if not (suite.effects.write or suite.effects.irreversible):
         _refuse_idle_scope(reader, suite)
@@ -195,13 +194,13 @@ def _nearly_named(suite: Suite) -> Iterator[Problem]:
                 yield Problem(message, suite.file, behavior.line)
 
 
-def _annotated(effects: Effects, policies: list[Policy]) -> Effects:
+def _annotated(effects: Effects, policies: list[StatesEffects]) -> Effects:
     """The effects with what policies say of tools that the suite itself does not speak of."""
     said = [glob_matcher(pattern) for pattern in (*effects.read, *effects.write, *effects.irreversible)]
     for policy in policies:
         for tool, effect in policy.effects.items():
             if not any(fits(tool) for fits in said):
-                effects = replace(effects, **{effect: (*getattr(effects, effect), escape(tool))})
+                effects = replace(effects, **{effect: (*getattr(effects, effect), escape_glob(tool))})
     return effects
 
 

@@ -3,7 +3,8 @@
 import datetime
 import pathlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from collections.abc import Mapping as MappingOf
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -275,6 +276,15 @@ class Suite(Struct, frozen=True, kw_only=True):
     @property
     def folder(self) -> pathlib.Path:
         return self.path.parent
+
+
+@runtime_checkable
+class StatesEffects(Protocol):
+    """A file that says what tools do to the world, as policies with MCP annotations do."""
+
+    @property
+    def effects(self) -> MappingOf[str, Literal["read", "write", "irreversible"]]:
+        """The effect of each tool that has one stated."""
 
 
 class CheckKind(Protocol):

@@ -55,7 +55,7 @@ def _scenario(reader: Reader, suite: Suite, node: Node, at: str) -> str:
     text = reader.text(node, at)
     ids = [scenario.id for scenario in suite.scenarios]
     if text in ids:
-        return globs.escape(text)
+        return globs.escape_glob(text)
     if text and not any(map(globs.glob_matcher(text), ids)):
         why = globs.why_bad_glob(text) or f"no scenario '{text}'{did_you_mean(text, ids)}"
         reader.problem(node, f"{at}: {why}")

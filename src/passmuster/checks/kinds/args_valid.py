@@ -1,70 +1,63 @@
 """`args_valid`: the arguments of each call conform to the policy for its tool.
 
-A tool known by its exact name has that schema alone; otherwise every pattern that fits it applies. A tool
-nobody knows is counted, and with `strict` is a violation. All violations of a call are reported.
+A tool known by its exact name has that schema alone; otherwise every pattern that fits it applies. A tool that the
+policy does not know is counted, and with `strict` is a violation. All violations of a call are reported.
 """
 
-import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
-from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
-from msgspec import Struct
-
-from passmuster.checks._argument_words import in_words
-from passmuster.checks._outcome import Level
+from passmuster.checks._json_schema import Schema, compile_schema
+from passmuster.checks._outcome import status_of
+from passmuster.checks.args import (
+    ARGUMENTS,
+    POLICY,
+    ArgumentsSchema,
+    CompiledTool,
+    Policy,
+    ToolPolicy,
+    violations_of_call,
+)
 from passmuster.checks.kinds import Check, CheckError, CheckSpec, Outcome, ToolIndex, View, Violation
 from passmuster.suite import (
     BOOLEAN,
-    BOUNDS,
     TOOL_PATTERN,
-    Anchor,
-    Anchors,
-    Custom,
     Key,
     Mapping,
     Mistake,
     OneOrMore,
-    Policy,
-    SchemaPath,
-    Slot,
-    ToolPolicy,
-    compile_schema,
     glob_matcher,
     is_literal,
-    plain,
-    read_arguments,
 )
+from passmuster.traces import oversized_numbers
 
 _REMEMBERED = 10_000
-
-
-class Governed(Struct, frozen=True):
-    """One compiled tool policy."""
-
-    validator: Validator
-    policy: ToolPolicy
-
-
-_CONSTRAINTS = Custom("a map of arguments", read_arguments, {"type": "object", "minProperties": 1})
 
 
 class ArgsValid(CheckSpec, frozen=True, kw_only=True):
     """The arguments of each call conform to the policy for its tool."""
 
     policy: Annotated[
-        Policy | None, Slot("policy", "a policy file"), Key("A policy file.", example="policies/refunds.yaml")
+        Policy | None, POLICY, Key("A policy file, relative to the suite.", example="policies/refunds.yaml")
     ] = None
-    tool: Annotated[str | None, TOOL_PATTERN, Key("Without a policy file: which tool.")] = None
+    tool: Annotated[
+        str | None, TOOL_PATTERN, Key("With `constraints`: the tool, or a glob, that this test itself is about.")
+    ] = None
     constraints: Annotated[
-        tuple[dict[str, Any], Anchors] | None,
-        _CONSTRAINTS,
-        Key("What its arguments may be.", example={"amount": {"type": "number", "max": 200}}),
+        ArgumentsSchema | None,
+        ARGUMENTS,
+        Key("With `tool`: its arguments, as in a policy.", example={"amount": {"type": "number", "max": 200}}),
     ] = None
     tools: Annotated[
-        tuple[str, ...], OneOrMore(TOOL_PATTERN), Key("Only these of the policy's tools.", example=["refund_*"])
+        tuple[str, ...],
+        OneOrMore(TOOL_PATTERN),
+        Key("Only calls of these tools. Each entry has to match a tool of the policy.", example=["refund_*"]),
     ] = ()
-    strict: Annotated[bool, BOOLEAN, Key("A tool that the policy does not know is a violation.")] = False
+    strict: Annotated[
+        bool,
+        BOOLEAN,
+        Key("A tool that the policy does not know is a violation; else it is counted in `stats.unknown_tools`."),
+    ] = False
     file: str
     lines: dict[str, int]
 
@@ -77,7 +70,7 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
             return
         if self.policy is not None and (self.tool is not None or self.constraints is not None):
             yield map_, "'policy' cannot stand beside 'tool' and 'constraints'"
-        elif inline and not plain(map_.entries["constraints"].value):
+        elif inline and self.constraints == ArgumentsSchema({"type": "object"}):
             yield map_.entries["constraints"].value, "'constraints' states nothing, so no argument would be checked"
         node = map_.get("tools")
         known = [one.pattern for one in self.effective_policy.tools]
@@ -93,81 +86,84 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
         assert self.tool is not None
         assert self.constraints is not None
         line = self.lines["tool"]
-        return Policy(self.file, line, [ToolPolicy(self.tool, *self.constraints, line)])
+        return Policy(self.file, line, (ToolPolicy(self.tool, self.constraints, line),))
 
     def compile(self, tools: ToolIndex) -> Check:
         policy = self.effective_policy
-        governing = _Governing(policy.tools, self.tools)
+        known = _KnownTools(policy, self.tools)
 
         def check(view: View) -> Outcome:
             names = view.names
             try:
                 results = [
                     is_valid(call.arguments)
-                    for is_valid, call in zip(map(governing.__getitem__, names), view.calls, strict=True)
+                    for is_valid, call in zip(map(known.__getitem__, names), view.calls, strict=True)
                 ]
             except ValueError as error:  # the validator refuses what nests too deep
                 raise CheckError(f"the arguments of a call cannot be checked: {error}") from error
+            if view.trace.has_oversized_number:
+                results = [
+                    ok and not any(True for _ in oversized_numbers(call.arguments))
+                    for ok, call in zip(results, view.calls, strict=True)
+                ]
             if False not in results and not self.tools:
                 return Outcome("pass", bool(names), checked=len(names))
-            return self._look_closer(view, policy, governing, results)
+            return self._look_closer(view, policy, known, results)
 
         return check
 
-    def _look_closer(self, view: View, policy: Policy, governing: "_Governing", results: list[bool]) -> Outcome:
+    def _look_closer(self, view: View, policy: Policy, known: "_KnownTools", results: list[bool]) -> Outcome:
         """The outcome where not every call is simply valid."""
         violations: list[Violation] = []
         unknown: dict[str, int] = {}
         checked = 0
-        for call, tool in enumerate(view.names):
-            schemas = governing.schemas(tool)
-            if schemas is None:
+        for call, name in enumerate(view.names):
+            compiled = known.compiled(name)
+            if compiled is None:
                 continue
-            if not schemas:
-                unknown[tool] = unknown.get(tool, 0) + 1
+            if not compiled:
+                unknown[name] = unknown.get(name, 0) + 1
                 if self.strict:
-                    violations.append(self._unknown(view, policy, call))
+                    violations.append(_unknown_tool(view, policy, call))
                 continue
             checked += 1
             if not results[call]:
-                for governed in schemas:
-                    violations += _violations(view, call, governed, policy.file)
+                for one in compiled:
+                    violations += violations_of_call(view, call, one)
         exercised = checked > 0 or (self.strict and bool(unknown))
         stats = {"unknown_tools": unknown} if unknown else None
-        return Outcome(_status(violations), exercised, tuple(violations), checked=checked, stats=stats)
-
-    def _unknown(self, view: View, policy: Policy, call: int) -> Violation:
-        tool = view.names[call]
-        return view.violation(
-            call,
-            message="Tool is not in the policy (strict: true)",
-            tool=tool,
-            constraint="strict: true",
-            policy_file=policy.file,
-            policy_line=policy.line,
-            suggestion=f"Add {tool} to the policy, or take it out of the agent's tools.",
-        )
+        return Outcome(status_of(violations), exercised, tuple(violations), checked=checked, stats=stats)
 
 
-def _status(violations: list[Violation]) -> Any:
-    levels = {violation.level for violation in violations}
-    return "fail" if "block" in levels else "warn" if "warn" in levels else "pass"
+def _unknown_tool(view: View, policy: Policy, call: int) -> Violation:
+    tool = view.names[call]
+    return view.violation(
+        call,
+        message="Tool is not in the policy (strict: true)",
+        tool=tool,
+        constraint="strict: true",
+        policy_file=policy.file,
+        policy_line=policy.line,
+        suggestion=f"Add {tool} to the policy, or take it out of the agent's tools.",
+    )
 
 
 Valid = Callable[[Any], bool]
 
 
-class _Governing(dict[str, Valid]):
-    """Tool name → whether arguments are valid for it: never for a tool nobody knows, always for one not asked about."""
+class _KnownTools(dict[str, Valid]):
+    """Tool name → whether arguments are valid for it: never for an unknown tool, always for one not asked about."""
 
-    def __init__(self, policies: list[ToolPolicy], only: tuple[str, ...]) -> None:
+    def __init__(self, policy: Policy, only: tuple[str, ...]) -> None:
         super().__init__()
-        compiled = [Governed(compile_schema(_of_a_map(policy.schema)), policy) for policy in policies]
+        compiled = [
+            CompiledTool(compile_schema(_of_a_map(one.arguments.schema)), one, policy.file) for one in policy.tools
+        ]
         self._exact = {one.policy.pattern: one for one in compiled if is_literal(one.policy.pattern)}
         self._globs = [(glob_matcher(one.policy.pattern), one) for one in compiled]
         self._only = [glob_matcher(pattern) for pattern in only]
 
-    def schemas(self, tool: str) -> list[Governed] | None:
+    def compiled(self, tool: str) -> list[CompiledTool] | None:
         """What a tool's arguments have to meet: nothing for an unknown tool, None for one not asked about."""
         if self._only and not any(fits(tool) for fits in self._only):
             return None
@@ -178,114 +174,20 @@ class _Governing(dict[str, Valid]):
     def __missing__(self, tool: str) -> Valid:
         if len(self) >= _REMEMBERED:
             self.clear()
-        self[tool] = valid = _validity(self.schemas(tool))
+        self[tool] = valid = _validity(self.compiled(tool))
         return valid
 
 
-def _validity(schemas: list[Governed] | None) -> Valid:
-    if schemas is None:
+def _validity(compiled: list[CompiledTool] | None) -> Valid:
+    if compiled is None:
         return lambda arguments: True
-    if len(schemas) == 1:
-        return schemas[0].validator.is_valid
-    return lambda arguments: bool(schemas) and all(one.validator.is_valid(arguments) for one in schemas)
+    if len(compiled) == 1:
+        return compiled[0].validator.is_valid
+    return lambda arguments: bool(compiled) and all(one.validator.is_valid(arguments) for one in compiled)
 
 
-def _of_a_map(schema: dict[str, Any]) -> dict[str, Any]:
+def _of_a_map(schema: Schema) -> Schema:
     """The schema, asking for a map where it does not say so itself: JSON Schema lets a list pass any `properties`."""
-    return schema if "type" in schema else {"type": "object", **schema}
-
-
-def _violations(view: View, call: int, governed: Governed, file: str) -> list[Violation]:
-    arguments = view.calls[call].arguments
-    found: list[Violation] = []
-    for error in governed.validator.iter_errors(arguments):
-        if isinstance(error.kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
-            raise CheckError(_limit_message(view.names[call], error, governed))
-        found += [_violation(view, call, governed, file, error, extra) for extra in _unexpected(error)]
-    return found
-
-
-def _limit_message(tool: str, error: ValidationError, governed: Governed) -> str:
-    anchor = _anchor(governed.policy, tuple(error.schema_path))
-    place = f"{anchor.file}:{anchor.line}: " if anchor else ""
-    return (
-        f"{place}the pattern for {tool}.{_dotted(error.instance_path)} needs too much backtracking on this value; "
-        "write it without nested repetition"
-    )
-
-
-def _unexpected(error: ValidationError) -> list[str | None]:
-    """The names of arguments that should not be there, each a violation of its own; else one nameless entry."""
-    kind = error.kind
-    if isinstance(kind, ValidationErrorKind.AdditionalProperties | ValidationErrorKind.UnevaluatedProperties):
-        return list(kind.unexpected)
-    return [None]
-
-
-def _violation(
-    view: View, call: int, governed: Governed, file: str, error: ValidationError, extra: str | None
-) -> Violation:
-    kind, path = error.kind, list(error.instance_path)
-    schema_path: SchemaPath = tuple(error.schema_path)
-    value: Any = error.instance
-    has_value = True
-    if isinstance(kind, ValidationErrorKind.Required):
-        path.append(str(kind.property))
-        schema_path = (*schema_path, str(kind.property))
-        value, has_value = None, False
-    elif extra is not None:
-        path.append(extra)
-        value = value.get(extra) if isinstance(value, dict) else None
-    else:
-        value = _found(view.calls[call].arguments, path)
-    anchor = _anchor(governed.policy, schema_path) or Anchor(file, governed.policy.line, "type: object")
-    sentence, advice = in_words(kind, value, anchor)
-    return view.violation(
-        call,
-        level=cast("Level", anchor.level),
-        message=f"{sentence} ({anchor.constraint})",
-        tool=view.names[call],
-        argument=_dotted(path) or None,
-        value=value,
-        has_value=has_value,
-        constraint=anchor.constraint,
-        policy_file=anchor.file,
-        policy_line=anchor.line,
-        suggestion=advice,
-    )
-
-
-def _found(arguments: Any, path: list[str | int]) -> Any:
-    """The value at a path in the arguments as they were given, before any conversion."""
-    for step in path:
-        arguments = arguments[step]
-    return arguments
-
-
-def _anchor(policy: ToolPolicy, path: SchemaPath) -> Anchor | None:
-    """The anchor of a place in the schema, or of the nearest one around it."""
-    if path and path not in policy.anchors and path[-1] in ("maximum", "minimum", "type"):
-        # A bound that every number has, or a type that everything with a bound has.
-        beside = ((*path[:-1], word) for word in ("type", *BOUNDS))
-        path = next((one for one in beside if one in policy.anchors), path)
-    while path:
-        if path in policy.anchors:
-            return policy.anchors[path]
-        path = path[:-1]
-    return None
-
-
-_PLAIN_NAME = re.compile(r"[^.\[\]]+")
-
-
-def _dotted(path: list[str | int]) -> str:
-    """`items[2].price`; a name that has dots of its own is quoted."""
-    text = ""
-    for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        elif _PLAIN_NAME.fullmatch(step):
-            text += f".{step}" if text else step
-        else:
-            text += f'["{step}"]'
-    return text
+    if schema is False or (isinstance(schema, dict) and "type" in schema):
+        return schema
+    return {"type": "object", **(schema if isinstance(schema, dict) else {})}

@@ -1,6 +1,6 @@
 """Matchers: what an argument, a result or an answer field has to be; how each is written, evaluated and described."""
 
 from passmuster.checks.matchers._grammar import MATCHER, MatcherWords
-from passmuster.checks.matchers._matchers import Equal, Fits, Matcher, compile_args, equal, is_number
+from passmuster.checks.matchers._matchers import Equal, Fits, Matcher, compile_args
 
-__all__ = ["MATCHER", "Equal", "Fits", "Matcher", "MatcherWords", "compile_args", "equal", "is_number"]
+__all__ = ["MATCHER", "Equal", "Fits", "Matcher", "MatcherWords", "compile_args"]

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Annotated, TypeVar
 
 from passmuster._problems import did_you_mean
+from passmuster.checks._json_values import TYPES
 from passmuster.checks.matchers import _matchers as m
 from passmuster.suite import (
     ANYTHING,
@@ -155,7 +156,7 @@ class MatcherWords(Record, frozen=True, kw_only=True):
     ] = None
     type: Annotated[
         _Maybe,
-        _As(OneOrMore(Choice(*m.TYPES)), m.TypeIs),
+        _As(OneOrMore(Choice(*TYPES)), m.TypeIs),
         Key("A value of this JSON Schema type, or of one in a list.", name="$type"),
     ] = None
     unordered: Annotated[

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from passmuster.checks._paths import MISSING, follow, path_of
+from passmuster.checks._json_values import MISSING, TYPES, equal, follow, is_number, path_of
 from passmuster.checks._quoting import HIDDEN, is_secret_path, quoted, shortened
 from passmuster.checks._regex_search import search_within_limit
 from passmuster.suite import glob_matcher
@@ -61,17 +61,6 @@ class Equal(Matcher, frozen=True):
 
     def in_words(self) -> str:
         return quoted(self.value)
-
-
-def equal(a: Any, b: Any) -> bool:
-    """JSON equality: numbers by value, `true` is no number, maps and lists deeply."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(equal, a, b))
-    return bool(a == b)
 
 
 class Keys(Matcher, frozen=True):
@@ -274,23 +263,6 @@ class Compare(Matcher, frozen=True):
 
     def in_words(self) -> str:
         return f"{_COMPARE[self.word][0]} {self.bound:.12g}"
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a number; `true` is none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-TYPES: dict[str, Fits] = {
-    "string": lambda value: isinstance(value, str),
-    "number": is_number,
-    "integer": lambda value: is_number(value) and (isinstance(value, int) or value.is_integer()),
-    "boolean": lambda value: isinstance(value, bool),
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "null": lambda value: value is None,
-}
-"""JSON Schema's names of types, and what tells whether a value is of one."""
 
 
 class TypeIs(Matcher, frozen=True):

@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Callable
 
-__all__ = ["escape", "glob_matcher", "is_literal", "why_bad_glob"]
+__all__ = ["escape_glob", "glob_matcher", "is_literal", "why_bad_glob"]
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -40,6 +40,6 @@ def why_bad_glob(pattern: str) -> str | None:
     return None
 
 
-def escape(name: str) -> str:
+def escape_glob(name: str) -> str:
     """A pattern that fits this name and no other."""
     return _MAGIC.sub(lambda found: f"[{found[0]}]", name)

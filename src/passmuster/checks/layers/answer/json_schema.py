@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
+from passmuster.checks._json_schema import Schema, compile_schema
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck
 from passmuster.checks.layers.answer._answer import answer_check, shortened
-from passmuster.suite import compile_schema
+from passmuster.traces import oversized_numbers
 
 __all__ = ["ORDER", "compile"]
 
 ORDER = 6
 
 
-def compile(schema: dict[str, Any], context: Context) -> LayerCheck:
+def compile(schema: Schema, context: Context) -> LayerCheck:
     """The check for this schema."""
     validator = compile_schema(schema)
 
     def holds(view: View) -> bool:
         is_json, value = _parsed(view)
-        return is_json and validator.is_valid(value)
+        return is_json and validator.is_valid(value) and _oversized(value) is None
 
     def broken(view: View) -> str:
         is_json, value = _parsed(view)
         if not is_json:
             return f"the answer is not JSON: {shortened(view.trace.answer)}"
+        path = _oversized(value)
+        if path is not None:
+            return f"{_dotted(path)} is a number beyond what a double can hold"
         error = next(iter(validator.iter_errors(value)))
-        where = ".".join(str(step) for step in error.instance_path) or "the answer"
-        return f"{where} breaks the schema: {error.kind.name}"
+        return f"{_dotted(error.instance_path)} breaks the schema: {error.kind.name}"
 
     return answer_check(holds, lambda view: "the answer conforms to the schema", broken)
+
+
+def _oversized(value: Any) -> tuple[str | int, ...] | None:
+    """The path of a number that no double can hold, which no schema accepts."""
+    return next(oversized_numbers(value), None)
+
+
+def _dotted(path: Iterable[str | int]) -> str:
+    return ".".join(str(step) for step in path) or "the answer"
 
 
 def _parsed(view: View) -> tuple[bool, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from passmuster.checks._json_values import MISSING, follow
 from passmuster.checks._outcome import BROKEN, Outcome
-from passmuster.checks._paths import MISSING, follow
 from passmuster.checks._regex_search import REGEX_SECONDS
 from passmuster.checks._scenario_outcome import Quadrant
 from passmuster.checks._view import View

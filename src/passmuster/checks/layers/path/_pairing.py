@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from passmuster.checks._paths import MISSING, follow, path_of
+from passmuster.checks._json_values import MISSING, follow, path_of
 from passmuster.checks.layers.path._alignment import align
 from passmuster.checks.layers.path._assignment import Assignment
 from passmuster.checks.matchers import Fits, Matcher

@@ -1,14 +1,18 @@
-"""JSON Schema, compiled the one way this house runs it: offline, formats asserted, patterns bounded."""
+"""JSON Schema as it is compiled here: offline, formats asserted, patterns with a backtracking limit."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import jsonschema_rs
 from jsonschema_rs import Validator
 
-__all__ = ["BOUNDS", "FORMATS", "SchemaProblem", "compile_schema"]
+from passmuster.suite import Custom, Node, Reader, Scalar, plain
+
+__all__ = ["FORMATS", "JSON_SCHEMA", "Schema", "SchemaProblem", "compile_schema"]
+
+Schema = dict[str, Any] | bool
+"""A JSON Schema; `true` accepts any value and `false` none."""
 
 FORMATS = (
     "date",
@@ -31,14 +35,9 @@ FORMATS = (
     "uri-template",
     "uuid",
 )
-"""The formats that are really checked; JSON Schema would pass any value for a format nobody knows."""
+"""The formats that are asserted; JSON Schema accepts any value for a format it does not know."""
 
 _BACKTRACKING = 100_000
-_LARGEST = sys.float_info.max
-_TYPES = ("null", "boolean", "number", "string", "array", "object")
-BOUNDS = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf")
-"""Keywords that a number can break."""
-_DATA = frozenset({"enum", "const", "default", "examples"})
 
 _OF_ONE = (
     *("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"),
@@ -67,12 +66,12 @@ class SchemaProblem(Exception):
         self.message = message
 
 
-def compile_schema(schema: dict[str, Any]) -> Validator:
+def compile_schema(schema: Schema) -> Validator:
     """A validator for the schema. Nothing is fetched: `$ref` reaches no further than the schema itself."""
     _refuse_misspelt(schema, ())
     try:
         return jsonschema_rs.validator_for(
-            _bounded(schema),
+            schema,
             validate_formats=True,
             offline=True,
             pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKING),
@@ -87,7 +86,7 @@ def compile_schema(schema: dict[str, Any]) -> Validator:
 
 
 def _refuse_misspelt(schema: Any, path: tuple[str | int, ...]) -> None:
-    """A word that is nearly a keyword was meant as one, and would be no constraint at all."""
+    """A word that is nearly a keyword was meant as one, and would constrain nothing."""
     if not isinstance(schema, dict):
         return
     for key, value in schema.items():
@@ -108,26 +107,28 @@ def _meant(word: str) -> str | None:
     """The keyword that a word is so near to that it can hardly be anything else."""
     if word in _REMARKS or word.startswith(("$", "x-")):
         return None
-    import difflib  # late, for most schemas have no word to wonder about
+    import difflib  # late, for most schemas have no unknown word
 
     known = {keyword.lower(): keyword for keyword in _ASSERTING}
     near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.82)
     return _OURS.get(word) or (known[near[0]] if near else None)
 
 
-def _bounded(part: Any) -> Any:
-    """The same schema, in which a number no double can hold is out of bounds."""
-    if isinstance(part, list):
-        return [_bounded(item) for item in part]
-    if not isinstance(part, dict):
-        return part
-    copy = {key: value if key in _DATA else _bounded(value) for key, value in part.items()}
-    types = part.get("type")
-    if types is None and any(type(part.get(word)) in (int, float) for word in BOUNDS):
-        types = copy["type"] = list(_TYPES)  # any of them, and an infinite number is none
-    if types in ("number", "integer") or (isinstance(types, list) and {"number", "integer"} & set(map(str, types))):
-        if not {"maximum", "exclusiveMaximum"} & copy.keys():
-            copy["maximum"] = _LARGEST
-        if not {"minimum", "exclusiveMinimum"} & copy.keys():
-            copy["minimum"] = -_LARGEST
-    return copy
+def read_schema(reader: Reader, node: Node, at: str) -> Schema:
+    """The JSON Schema that a node spells, as plain data."""
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    schema: dict[str, Any] = plain(reader.mapping(node, at))
+    return schema
+
+
+def _read_compilable(reader: Reader, node: Node, at: str) -> Schema:
+    schema = read_schema(reader, node, at)
+    try:
+        compile_schema(schema)
+    except SchemaProblem as problem:
+        reader.problem(node, f"{at}: {'.'.join(map(str, problem.path))}: {problem.message}".replace(": : ", ": "))
+    return schema
+
+
+JSON_SCHEMA = Custom("a JSON Schema", _read_compilable, {"type": ["object", "boolean"]})
