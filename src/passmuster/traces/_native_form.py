@@ -41,16 +41,8 @@ __all__ = [
 ]
 
 MISNAMED_ARGUMENTS = (
-    "args",
-    "arg",
-    "argument",
-    "input",
-    "inputs",
-    "parameters",
-    "params",
-    "kwargs",
-    "tool_args",
-    "tool_input",
+    *("args", "arg", "argument", "input", "inputs", "parameters", "params", "kwargs"),
+    *("tool_args", "tool_input"),
 )
 """Names under which `arguments` are not read: a call with one of them would be taken for a call without arguments."""
 
@@ -120,22 +112,16 @@ class TraceFields(Struct):
 
     def trace(self, steps: Iterable[AnyStep]) -> Trace:
         """The trace with these fields and steps."""
-        return Trace(
-            steps=tuple(steps),
-            trace_id=_text(self.trace_id),
-            scenario=_text(self.scenario),
-            query=self.query,
-            answer=self.answer,
-            run=self.run,
-            agent=_agent(self.agent),
-            total_tokens=self.total_tokens,
-            total_llm_calls=self.total_llm_calls,
-            total_duration_ms=self.total_duration_ms,
-            total_cost_usd=self.total_cost_usd,
-            behaviors=self.behaviors,
-            tags=tuple(self.tags or ()),
-            error=_fault(self.error),
-        )
+        as_written = {name: getattr(self, name) for name in TraceFields.__struct_fields__}
+        normalized = {
+            "steps": tuple(steps),
+            "trace_id": _text(self.trace_id),
+            "scenario": _text(self.scenario),
+            "agent": _agent(self.agent),
+            "tags": tuple(self.tags or ()),
+            "error": _fault(self.error),
+        }
+        return Trace(**as_written | normalized)
 
 
 def _agent(agent: str | _AgentFields | None) -> Agent | None:

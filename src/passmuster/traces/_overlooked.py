@@ -13,14 +13,9 @@ from typing import Any
 
 from msgspec import Raw
 
-__all__ = [
-    "calls_in_message",
-    "calls_in_messages",
-    "calls_outside_steps",
-    "find_calls",
-    "may_hold_calls",
-    "message_may_hold_calls",
-]
+from passmuster.traces._model import decoded
+
+__all__ = ["find_calls", "may_hold_calls", "overlooked_in_message", "overlooked_in_record", "overlooked_in_trace"]
 
 _CALLS = ("tool_calls", "toolCalls", "tool_call", "function_call", "tools_called")
 _MESSAGE_CALLS = ("tool_calls", "toolCalls", "function_call")
@@ -37,12 +32,40 @@ _MARKS = rb'"(?:%s)"\s*:|"tool_use"' % "|".join(_CALLS + _LISTS).encode()
 _MESSAGE_MARKS = tuple(f'"{name}"'.encode() for name in _MESSAGE_CALLS)
 
 
+def overlooked_in_record(data: bytes | Raw) -> str | None:
+    """The name under which a record holds tool calls that are not read; None where it holds none."""
+    return find_calls(decoded(Raw(data))) if may_hold_calls(data) else None
+
+
+def overlooked_in_message(data: bytes | Raw) -> str | None:
+    """The name under which a message holds tool calls, as chat messages do."""
+    return _filled(decoded(Raw(data)), _MESSAGE_CALLS) if _message_may_hold_calls(data) else None
+
+
+def overlooked_in_trace(data: bytes | Raw, has_calls: bool) -> str | None:
+    """The problem of a record with `steps`: tool calls in a message or, if it has none as steps, anywhere else.
+
+    A trace that has calls as steps may repeat them, in a model call for example.
+    """
+    if not (_message_may_hold_calls(data) if has_calls else may_hold_calls(data)):
+        return None
+    record = decoded(Raw(data))
+    steps = record.pop("steps", None) or ()
+    held = [_filled(step, _MESSAGE_CALLS) if step["type"] == "message" else None for step in steps]
+    if not has_calls and not any(held):
+        if name := find_calls(record):
+            return f"holds '{name}' and no call in its 'steps': give each as a step of its own"
+        held = [find_calls(step) for step in steps]
+    found = next(((number, name) for number, name in enumerate(held, 1) if name), None)
+    return f"step {found[0]} holds '{found[1]}': give each call as a step of its own" if found else None
+
+
 def may_hold_calls(data: bytes | Raw) -> bool:
     """Whether a record has to be searched, as far as its bytes show."""
-    return re.search(_MARKS, bytes(data)) is not None  # late compiled, for few records come here
+    return re.search(_MARKS, bytes(data)) is not None  # compiled on first use, for few records come here
 
 
-def message_may_hold_calls(data: bytes | Raw) -> bool:
+def _message_may_hold_calls(data: bytes | Raw) -> bool:
     """Whether the messages of a record have to be searched. Takes a fifth of the time of `may_hold_calls`."""
     text = bytes(data)
     return any(name in text for name in _MESSAGE_MARKS)
@@ -58,38 +81,10 @@ def find_calls(record: dict[str, Any]) -> str | None:
     for name in _LISTS:
         listed = record.get(name)
         arguments = (*_ARGUMENTS, "input") if name in _ACTS else _ARGUMENTS
-        if isinstance(listed, list) and any(
-            _is_tool_entry(inner, arguments) for inner in _objects(listed, _CONTENT_AND_TOOLS)
-        ):
+        entries = _objects(listed, _CONTENT_AND_TOOLS) if isinstance(listed, list) else ()
+        if any(_is_tool_entry(entry, arguments) for entry in entries):
             return name
     return None
-
-
-def calls_in_message(message: dict[str, Any]) -> str | None:
-    """The name under which a message holds tool calls, as chat messages do."""
-    return _filled(message, _MESSAGE_CALLS)
-
-
-def calls_in_messages(record: dict[str, Any]) -> str | None:
-    """The problem of a trace with a message among its steps that holds tool calls."""
-    for number, step in enumerate(record.get("steps") or (), 1):
-        if step["type"] == "message" and (name := calls_in_message(step)):
-            return _step_problem(number, name)
-    return None
-
-
-def calls_outside_steps(record: dict[str, Any]) -> str | None:
-    """The problem of a trace that has no tool call among its steps, and some elsewhere."""
-    if name := find_calls({key: value for key, value in record.items() if key != "steps"}):
-        return f"holds '{name}' and no call in its 'steps': give each as a step of its own"
-    for number, step in enumerate(record.get("steps") or (), 1):
-        if name := find_calls(step):
-            return _step_problem(number, name)
-    return None
-
-
-def _step_problem(number: int, name: str) -> str:
-    return f"step {number} holds '{name}': give each call as a step of its own"
 
 
 def _filled(record: dict[str, Any], names: tuple[str, ...]) -> str | None:

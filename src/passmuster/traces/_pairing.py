@@ -1,19 +1,18 @@
-"""Results recorded apart from their calls find the calls they belong to.
+"""Join results that were recorded apart from their calls to these calls.
 
-Ids may be missing, repeated or out of order. A result takes the oldest call with its id that still waits for
-one; failing that, a later call with its id. A result without an id, or with one that no call has, goes by its place:
-it takes a waiting call of the latest batch (calls with nothing between them) that has one, and of these the
-oldest; of its own tool if it names one. A call that has an id is not answered by a result with another. Results that
-say whose they are choose before those that do not.
+Ids may be missing, repeated or out of order. A result takes the oldest call with its id that has no result yet, else a
+later call with its id. A result without an id, or with one that no call has, goes by its place: to the latest batch
+(calls with nothing between them) that has a call without a result, and there to the oldest such call; of its own tool
+if it names one. A call with an id never takes a result with another id. Results that name an id or a tool go first.
 
-A second result for an answered call is dropped. A result whose call was never recorded is a call all the same
-if it names its tool: the tool did run.
+A second result of a call is dropped. A result of a call that was not recorded is a call if it names its tool, for the
+tool did run.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -24,39 +23,26 @@ __all__ = ["pair_results"]
 
 def pair_results(steps: Sequence[AnyStep]) -> list[tuple[int, Step]]:
     """Each remaining step with its index in `steps`, calls completed by their results."""
-    answers = _forward(steps)
-    taken = set(answers.values())
-    orphans = [i for i, step in enumerate(steps) if isinstance(step, ToolResult) and i not in taken]
-    executions = _settle_orphans(steps, orphans, answers)
+    # an id is the same whether it is written as a number or as a string
+    ids = {str(step.id) for step in steps if isinstance(step, ToolCall) and step.id is not None}
+    answers: dict[int, int] = {}
+    for named in (True, False):
+        _pair(steps, ids, answers, named=named)
+    executions = _pair_early(steps, ids, answers)
     paired: list[tuple[int, Step]] = []
     for index, step in enumerate(steps):
         if isinstance(step, ToolResult):
             if index in executions:
                 paired.append((index, _execution(step)))
         elif index in answers:
-            result = steps[answers[index]]
-            assert isinstance(step, ToolCall)
-            assert isinstance(result, ToolResult)
-            paired.append((index, _answered(step, result)))
+            paired.append((index, _answered(step, steps[answers[index]])))
         else:
             paired.append((index, step))
     return paired
 
 
-def _forward(steps: Sequence[AnyStep]) -> dict[int, int]:
-    """Index of call → index of its result, for results that follow their calls.
-
-    Those that say whose they are come first, so that none of the others takes their call.
-    """
-    known = _ids(steps)
-    answers: dict[int, int] = {}
-    for tells in (True, False):
-        _pair(steps, known, answers, tells=tells)
-    return answers
-
-
-def _pair(steps: Sequence[AnyStep], known: set[str], answers: dict[int, int], *, tells: bool) -> None:
-    """Pair the results that tell an id of a call or a tool, or those that do not."""
+def _pair(steps: Sequence[AnyStep], ids: set[str], answers: dict[int, int], *, named: bool) -> None:
+    """Add results that follow their calls to `answers` (index of call → index of result): the named, or the others."""
     by_id: dict[str, deque[int]] = defaultdict(deque)
     by_place, by_place_without_id = _Waiting(), _Waiting()
     batch = 0
@@ -71,10 +57,10 @@ def _pair(steps: Sequence[AnyStep], known: set[str], answers: dict[int, int], *,
                 by_id[str(step.id)].append(index)
             continue
         batch = index
-        if isinstance(step, ToolResult) and tells == (step.tool is not None or str(step.id) in known):
+        if isinstance(step, ToolResult) and named == (step.tool is not None or str(step.id) in ids):
             if step.id is None:
                 call = by_place.take(step.tool, answers)
-            elif str(step.id) in known:
+            elif str(step.id) in ids:
                 call = _oldest(by_id[str(step.id)], answers)
             else:
                 call = by_place_without_id.take(step.tool, answers)
@@ -83,7 +69,7 @@ def _pair(steps: Sequence[AnyStep], known: set[str], answers: dict[int, int], *,
 
 
 class _Waiting:
-    """Calls without a result, to be found by place. Each is put in and taken out once, so time stays linear."""
+    """Calls without a result, by batch and tool. Each is put in and taken out once, so that time stays linear."""
 
     def __init__(self) -> None:
         self._batches: dict[str | None, list[tuple[int, deque[int]]]] = defaultdict(list)
@@ -114,29 +100,24 @@ def _oldest(calls: deque[int], answers: dict[int, int]) -> int | None:
     return None
 
 
-def _ids(steps: Iterable[AnyStep]) -> set[str]:
-    """The ids of the calls. An id is the same whether it is written as a number or as a string."""
-    return {str(step.id) for step in steps if isinstance(step, ToolCall) and step.id is not None}
-
-
-def _settle_orphans(steps: Sequence[AnyStep], orphans: list[int], answers: dict[int, int]) -> set[int]:
-    """Give results that came too early to later calls; return those that stand for a call of their own."""
+def _pair_early(steps: Sequence[AnyStep], ids: set[str], answers: dict[int, int]) -> set[int]:
+    """Pair the results that came before their calls; return those that are calls of their own."""
     later: dict[str, deque[int]] = defaultdict(deque)
-    known = _ids(steps)
     for index, step in enumerate(steps):
         if isinstance(step, ToolCall) and step.id is not None and index not in answers and not _has_result(step):
             later[str(step.id)].append(index)
+    taken = set(answers.values())
     executions: set[int] = set()
-    for index in orphans:
-        result = steps[index]
-        assert isinstance(result, ToolResult)
-        key = None if result.id is None else str(result.id)
+    for index, step in enumerate(steps):
+        if not isinstance(step, ToolResult) or index in taken:
+            continue
+        key = None if step.id is None else str(step.id)
         if key is not None and later.get(key):
             answers[later[key].popleft()] = index
-        elif result.tool is not None and key not in known:
+        elif step.tool is not None and key not in ids:
             executions.add(index)
             if key is not None:
-                known.add(key)
+                ids.add(key)
     return executions
 
 
@@ -144,17 +125,12 @@ def _has_result(call: ToolCall) -> bool:
     return call.failed or (bool(call.result_json) and bytes(call.result_json) != b"null")
 
 
-def _answered(call: ToolCall, result: ToolResult) -> ToolCall:
+def _answered(call: Step, result: AnyStep) -> ToolCall:
+    assert isinstance(call, ToolCall)
+    assert isinstance(result, ToolResult)
     duration = call.duration_ms if call.duration_ms is not None else result.duration_ms
     return replace(call, result_json=result.result_json, error=result.error, duration_ms=duration)
 
 
 def _execution(result: ToolResult) -> ToolCall:
-    return ToolCall(
-        tool=result.tool or "",
-        id=result.id,
-        arguments={},
-        result_json=result.result_json,
-        error=result.error,
-        duration_ms=result.duration_ms,
-    )
+    return ToolCall(result.tool or "", result.id, {}, result.result_json, result.error, result.duration_ms)

@@ -12,20 +12,13 @@ from collections.abc import Iterator
 from functools import cache
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster.traces._building import UNREADABLE, BadRecord, Fields, Reading, Record, join_results, located_error
-from passmuster.traces._model import AnyStep, Key, Message, Place, ToolCall, Trace, decoded
+from passmuster.traces._model import AnyStep, Key, Message, Place, ToolCall, Trace
 from passmuster.traces._native_form import FormStep, TraceFields, explain_step, plain_steps
-from passmuster.traces._overlooked import (
-    calls_in_message,
-    calls_in_messages,
-    calls_outside_steps,
-    find_calls,
-    may_hold_calls,
-    message_may_hold_calls,
-)
+from passmuster.traces._overlooked import overlooked_in_message, overlooked_in_record, overlooked_in_trace
 
 __all__ = ["DESCRIPTION", "SHAPE", "detect", "read", "splittable"]
 
@@ -131,37 +124,31 @@ def _decode(record: Record) -> tuple[str | None, _Event, list[AnyStep]]:
         steps = plain_steps(offset, event.steps or (), data)
     else:
         steps = plain_steps(offset, [event], data, single=True)
-    _reject_calls_in_messages(offset, event, data)
+    _reject_calls_in_messages(record, event)
     return None if stamp is None else str(stamp), event, steps
 
 
-def _reject_calls_in_messages(offset: int, event: _Event, data: bytes | Raw) -> None:
+def _reject_calls_in_messages(record: Record, event: _Event) -> None:
     """Refuse a message that holds tool calls, whatever else the trace has."""
-    if not isinstance(event, Message | _Header) or not message_may_hold_calls(data):
-        return
-    if isinstance(event, Message) and (name := calls_in_message(decoded(Raw(data)))):
+    if isinstance(event, Message) and (name := overlooked_in_message(record.data)):
         raise BadRecord(
-            offset,
+            record.offset,
             f"a message cannot hold '{name}': give each call as an event of type tool_call, or drop 'type' "
             "from every record to have the file read as chat messages",
         )
-    if isinstance(event, _Header) and (problem := calls_in_messages(decoded(Raw(data)))):
-        raise BadRecord(offset, problem)
+    if isinstance(event, _Header) and (problem := overlooked_in_trace(record.data, has_calls=True)):
+        raise BadRecord(record.offset, problem)
 
 
 def _overlooked(record: Record, event: _Event) -> BadRecord | None:
     """The error for a record that holds tool calls in a field that is not read, should its trace have none."""
-    if not may_hold_calls(record.data):
-        return None
-    fields = decoded(Raw(record.data))
     if isinstance(event, _Header):
-        problem = calls_outside_steps(fields)
-    elif name := find_calls(fields):
-        problem = (
-            f"an event of a trace without tool calls cannot hold '{name}': give each call as an event of type tool_call"
-        )
+        problem = overlooked_in_trace(record.data, has_calls=False)
+    elif name := overlooked_in_record(record.data):
+        advice = "give each call as an event of type tool_call"
+        problem = f"an event of a trace without tool calls cannot hold '{name}': {advice}"
     else:
-        problem = None
+        return None
     return BadRecord(record.offset, problem) if problem else None
 
 

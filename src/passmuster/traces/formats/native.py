@@ -23,14 +23,9 @@ from passmuster.traces._building import (
     parse_arguments,
     trace_per_record,
 )
-from passmuster.traces._model import Handoff, Message, Origin, Place, ToolCall, ToolResult, Trace, decoded
+from passmuster.traces._model import Handoff, Message, Origin, Place, ToolCall, ToolResult, Trace
 from passmuster.traces._native_form import FormToolCall, TraceFields, explain_step, plain_steps, reject_misnamed
-from passmuster.traces._overlooked import (
-    calls_in_messages,
-    calls_outside_steps,
-    may_hold_calls,
-    message_may_hold_calls,
-)
+from passmuster.traces._overlooked import overlooked_in_trace
 
 __all__ = ["DESCRIPTION", "SHAPE", "decoder", "detect", "read", "splittable"]
 
@@ -124,8 +119,8 @@ def _trace(decode: _Decode, data: bytes | Raw, origin: Origin, figures: bool) ->
     else:
         trace = _completed(trace, origin, data)
         calls = trace.tool_calls  # a result without a call is one
-    if has_messages or not calls:
-        _reject_overlooked(origin.offset, data, bool(calls))
+    if (has_messages or not calls) and (problem := overlooked_in_trace(data, bool(calls))):
+        raise BadRecord(origin.offset, problem)
     return trace
 
 
@@ -143,16 +138,3 @@ def _completed(trace: Trace, origin: Origin, data: bytes | Raw) -> Trace:
     ]
     steps, places = join_results(parsed, [Place(origin.offset, origin.line, index) for index in range(len(parsed))])
     return replace(trace, steps=steps, origin=replace(origin, step_places=places if len(steps) < len(parsed) else None))
-
-
-def _reject_overlooked(offset: int, data: bytes | Raw, has_calls: bool) -> None:
-    """Refuse tool calls in a message, or in a field that no reader parses of a trace without calls among its steps.
-
-    A model call may repeat what the steps have.
-    """
-    if not (message_may_hold_calls(data) if has_calls else may_hold_calls(data)):
-        return
-    record = decoded(Raw(data))
-    problem = calls_in_messages(record) or (None if has_calls else calls_outside_steps(record))
-    if problem:
-        raise BadRecord(offset, problem)
