@@ -1,7 +1,4 @@
-"""Line numbers for places in trace files, worked out only for what is reported.
-
-A `Spot` names a record by its byte offset, and a step inside it.
-"""
+"""Line numbers of places in trace files, computed only for what is reported."""
 
 from __future__ import annotations
 
@@ -27,13 +24,13 @@ class Spot(Struct, frozen=True, order=True):
     path: str = ""
     part: int = 0
     line: int = 0
-    """The line in its part, where that is known from reading."""
+    """The record's line in its part; 0 where a record is not a line."""
     key: str = "steps"
-    """What the record calls its list of steps."""
+    """The key of the record under which its steps are listed."""
 
 
 PartLines = Mapping[tuple[str, int], int]
-"""How many lines each part has that was read in one go, by file and the byte it begins at."""
+"""The number of lines of each part that was read in one go, by file and the byte it begins at."""
 
 
 def spot_of_trace(trace: Trace) -> Spot:
@@ -51,10 +48,10 @@ def spot_of_call(trace: Trace, call: int) -> Spot:
 
 
 def lines_of(spots: Iterable[Spot], parts: PartLines | None = None) -> dict[Spot, int]:
-    """The line of each spot in its file, counted from 1. Traces that came from no file have no lines.
+    """The line of each spot in its file, from 1. Traces that came from no file have no lines.
 
-    Where records are lines, they were counted while reading: a spot's line is that in its part, after the
-    lines of all parts before. Only documents, whose records span lines, are read again.
+    Where records are lines, a spot's line is its line in its part plus the lines of all parts before. Only documents,
+    whose records span lines, are read again.
     """
     lines: dict[Spot, int] = {}
     unread: dict[Source, list[Spot]] = {}
@@ -96,7 +93,7 @@ def _lines_in(source: Source, wanted: list[Spot]) -> dict[Spot, int]:
 
 
 def line_of_byte(source: Source, offset: int) -> int:
-    """The line that the byte at this offset stands in."""
+    """The line of the byte at this offset."""
     return _count(source, {offset})[offset]
 
 
@@ -122,15 +119,15 @@ def _count(source: Source, offsets: set[int]) -> dict[int, int]:
     return lines
 
 
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?:[ \t\r\n]*+(:))?|[\[{]|[\]}]', re.DOTALL)
+_TOKEN = rb'(?s)"(?:[^"\\]++|\\.)*+"(?:[ \t\r\n]*+(:))?|[\[{]|[\]}]'
 
 
 def step_offsets(data: bytes, wanted: set[int], key_of_steps: str = "steps") -> dict[int, int]:
-    """How far into a record the wanted ones of its steps begin, by their index; -1 is the record itself."""
+    """Where in a record the wanted steps begin, by their index."""
     found: dict[int, int] = {}
     depth, key, step = 0, b"", -1
     listed = f'"{key_of_steps}"'.encode()
-    for token in _TOKEN.finditer(data):
+    for token in re.finditer(_TOKEN, data):
         text = token[0]
         if token[1]:
             if depth == 1:
@@ -138,7 +135,7 @@ def step_offsets(data: bytes, wanted: set[int], key_of_steps: str = "steps") -> 
         elif text in (b"[", b"{"):
             depth += 1
             if depth == 2 and text == b"[" and key == listed:
-                found, step = {}, -1  # of a key that is there twice, the last one counts
+                found, step = {}, -1  # of a repeated key, the last one counts
             elif depth == 3 and text == b"{" and key == listed:
                 step += 1
                 if step in wanted:
@@ -149,4 +146,4 @@ def step_offsets(data: bytes, wanted: set[int], key_of_steps: str = "steps") -> 
 
 
 def _ignore(_: BadRecord) -> None:
-    """What could not be read was reported when the traces were."""
+    """Bad records were reported when the traces were read."""

@@ -1,7 +1,6 @@
-"""The records of a file: one a line, or the elements of one JSON document. Each knows its byte offset.
+"""The records of a file: one per line, or the elements of one JSON document, each with its byte offset.
 
-A record is bytes that are valid UTF-8 and plausibly JSON; what it means is for a format to say. Offsets
-count decompressed bytes.
+A record is bytes of valid UTF-8 that look like JSON; a format decodes it. Offsets count decompressed bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ __all__ = [
 ]
 
 UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
-"""What decoding a record may raise; `explain` puts it into words."""
+"""What decoding a record may raise; `explain` makes a message of it."""
 _BOM = b"\xef\xbb\xbf"
 _PIECE = 1 << 18
 """Bytes of a line that are read before its length is known."""
@@ -44,13 +43,13 @@ class Record(Struct, frozen=True, gc=False):
     offset: int
     data: bytes | Raw
     part: int = 0
-    """Where the part of the file begins that is being read."""
+    """Byte offset at which the part of the file begins that is being read."""
     line: int = 0
     """The record's line in that part, from 1; 0 in a document, where a record is not a line."""
 
 
 class BadRecord(Exception):
-    """A record that cannot be read; `offset` is where the reader stumbled."""
+    """A record that cannot be read; `offset` is where the mistake is."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -59,16 +58,15 @@ class BadRecord(Exception):
 
 
 OnBad = Callable[[BadRecord], None]
-"""Told of each bad record: raises, or counts it and goes on."""
-
+"""Called with each bad record: raises, or counts it and goes on."""
 
 Span = tuple[int, int]
 OnEnd = Callable[[int], None]
-"""Told at the end of a part how many lines it has, for the lines of the next part are counted from there."""
+"""Called at the end of a part with its number of lines, which the lines of the next part are counted from."""
 
 
 def is_document(source: Source) -> bool:
-    """Whether the file is one JSON document rather than one record a line."""
+    """Whether the file is one JSON document, not one record per line."""
     if source.lines_expected:
         return False
     try:
@@ -79,8 +77,8 @@ def is_document(source: Source) -> bool:
                 return True
             if _is_json(first):
                 return False
-            # A document over several lines; unless the second line is a record of its own and the whole is
-            # none, for then this is a file of lines whose first one is damaged.
+            # A document over several lines; unless the second line is JSON and the whole is not, for then this is a
+            # file of lines whose first one is damaged.
             second = next(written, b"")
             return not _is_json(second) or _is_json(b"".join((first, second, file.read())))
     except (EOFError, zlib.error, OSError) as error:
@@ -102,7 +100,7 @@ def read_records(
     document: bool = False,
     on_end: OnEnd = lambda lines: None,
 ) -> Iterator[Record]:
-    """The records of a file, or of those lines that begin within `span` (bytes from, bytes to)."""
+    """The records of a file, or those lines that begin within `span` (bytes from, bytes to)."""
     try:
         with source.open() as file:
             yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
@@ -111,7 +109,7 @@ def read_records(
 
 
 def unreadable(source: Source, error: Exception) -> TraceError:
-    """A file that breaks off or cannot be decompressed."""
+    """The error of a file that cannot be read or decompressed to its end."""
     if source.compressed and not isinstance(error, PermissionError | IsADirectoryError | FileNotFoundError):
         return TraceError(Problem(f"the gzip file is damaged or cut off ({error})", source.name))
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -146,13 +144,10 @@ def _lines(file: BufferedReader, on_bad: OnBad, span: Span | None, on_end: OnEnd
 
 
 def _whole_line(file: BufferedReader, start: int, piece: bytes) -> bytes:
-    """The line that begins with this piece.
-
-    It is measured first and then read at once: to join a long line from pieces takes three times as long.
-    """
+    """The line that begins with this piece: measured, then read at once. Joining pieces takes three times as long."""
     if piece.endswith(b"\n"):
         return piece
-    if not isinstance(file.raw, FileIO):  # packed, and to go back would unpack it from the start
+    if not isinstance(file.raw, FileIO):  # compressed, and seeking back would decompress it from the start
         return piece + file.readline()
     length = len(piece)
     room = bytearray(_PIECE)
@@ -199,11 +194,9 @@ def _not_utf8(start: int, data: bytes) -> BadRecord | None:
     return None
 
 
-_SPACE = re.compile(rb"[ \t\r\n]*")
-
-
 def _skip(data: bytes, place: int) -> int:
-    found = _SPACE.match(data, place)
+    """The first place from here that is not white space."""
+    found = re.compile(rb"[ \t\r\n]*").match(data, place)  # compiled on first use, for most files have no document
     return found.end() if found else place
 
 
@@ -213,7 +206,7 @@ _PLACE = r" \(byte (\d+)\)$"
 
 
 def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
-    """What a decoder's error means to the person who has to mend the file."""
+    """A decoder's error as a message for the person who has to fix the file."""
     if isinstance(error, RecursionError):
         return BadRecord(offset, "nests too deep to be a trace")
     if isinstance(error, UnicodeDecodeError):
@@ -223,7 +216,7 @@ def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
         return BadRecord(offset, "has half of a surrogate pair (such as \\ud83d alone), which is not text")
     found = re.search(_PLACE, text)
     reason = text[: found.start()].removeprefix("JSON is malformed: ") if found else text
-    # To the decoder, a line that is cut off within a string goes on with the line break behind it.
+    # In a line that is cut off within a string, the decoder stumbles over the line break.
     broken_off = found and reason == "invalid character" and int(found[1]) >= len(bytes(data).rstrip(b"\r\n"))
     if "truncated" in text or broken_off:
         return BadRecord(offset, "is cut off: its JSON ends too early")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,7 +19,6 @@ from passmuster._problems import Problem, TraceError
 __all__ = ["STDIN", "Source", "find_sources", "standard_input"]
 
 STDIN = "<stdin>"
-_MAGIC = re.compile(r"[*?\[]")
 _BUFFER = 1 << 18
 _ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")
 
@@ -82,12 +80,16 @@ def _expand(pattern: str, base: Path) -> list[str]:
         return list(_inside(path))
     if os.path.exists(path):
         return [path]
-    if _MAGIC.search(pattern):
+    if _is_glob(pattern):
         import glob
 
         hits = sorted(glob.glob(path, recursive=True))
         return [hit for hit in hits if not os.path.isdir(hit)]
     return []
+
+
+def _is_glob(pattern: str) -> bool:
+    return any(sign in pattern for sign in "*?[")
 
 
 def _inside(folder: str) -> Iterator[str]:
@@ -108,7 +110,7 @@ def _nothing(pattern: str, base: Path) -> str:
     path = os.path.join(base, pattern)
     if os.path.isdir(path):
         return "holds no trace file (looked for .jsonl, .json and .gz in it and below)"
-    if _MAGIC.search(pattern):
+    if _is_glob(pattern):
         return "this glob matches no file"
     return "there is no such trace file or folder"
 

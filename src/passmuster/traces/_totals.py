@@ -1,7 +1,7 @@
-"""What a run used up: tokens, model calls, time and money. A total that cannot be known is None, never 0.
+"""Tokens, model calls, duration and cost of a run. A total that cannot be known is None, never 0.
 
-A stated total wins. Otherwise it is summed from the steps, if every step of that kind has the figure. A summed
-duration adds model and tool calls, taking the longest of calls made in parallel.
+A stated total wins. Otherwise it is the sum over the steps, if every step of that kind has the figure. A summed
+duration adds model and tool calls, of calls made in parallel the longest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Used", "cost_usd", "duration_ms", "llm_calls", "tokens", "used"]
 
 
 class Used(Struct, frozen=True):
-    """What one run used up, as far as it is known."""
+    """The totals of one run, as far as they are known."""
 
     tokens: int | None
     cost_usd: float | None
@@ -24,7 +24,7 @@ class Used(Struct, frozen=True):
 
 
 def used(trace: Trace) -> Used:
-    """All that a run used up."""
+    """The totals of a run."""
     return Used(tokens(trace), cost_usd(trace), duration_ms(trace))
 
 
@@ -90,7 +90,7 @@ def _duration_of_groups(trace: Trace) -> float | None:
 
 
 def _sum(figures: list[float]) -> float | None:
-    """The exact sum; unknown where no number can say it."""
+    """The exact sum; None where it is larger than any double."""
     try:
         return fsum(figures)
     except OverflowError:
