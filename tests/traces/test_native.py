@@ -12,7 +12,7 @@ from tests.traces.building import call, lines, read, read_past, refusal, result,
 
 from passmuster.traces._model import Agent, Fault, Handoff, LlmCall, Message, ToolCall, oversized_numbers
 from passmuster.traces._reading import BadLines, read_source
-from passmuster.traces._totals import tokens
+from passmuster.traces._totals import total_tokens
 
 WHOLE = {
     "trace_id": "t-1",
@@ -74,7 +74,7 @@ def test_what_model_calls_used_up_is_left_unread_where_nobody_asks(tmp_path: Pat
     assert (found.model_calls, len(whole.model_calls)) == ([], 1)
     assert (found.steps[1:], found.call_steps) == (whole.steps[1:], whole.call_steps)
     assert (found.tool_calls, found.origin) == (whole.tool_calls, whole.origin)
-    assert (tokens(replace(found, total_tokens=None)), tokens(found)) == (None, 852)
+    assert (total_tokens(replace(found, total_tokens=None)), total_tokens(found)) == (None, 852)
 
 
 @pytest.mark.parametrize(

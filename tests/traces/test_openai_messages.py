@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.traces.building import Json, lines, read, read_past, refusal, tools, write
 
-from passmuster.traces import _totals as totals
+from passmuster.traces import total_cost_usd, total_duration_ms, total_llm_calls, total_tokens
 from passmuster.traces._locate import lines_of, spot_of_call, spot_of_trace
 from passmuster.traces._model import LlmCall, Message, Trace
 from passmuster.traces._reading import is_splittable
@@ -282,8 +282,8 @@ def test_query_and_answer(tmp_path: Path, said: list[Json], query: str | None, a
 def test_an_assistant_message_is_a_model_call_of_unknown_cost(tmp_path: Path) -> None:
     found = one(tmp_path, *TALK)
     assert [step for step in found.steps if isinstance(step, LlmCall)] == [LlmCall(), LlmCall()]
-    assert totals.llm_calls(found) == 2
-    assert (totals.tokens(found), totals.cost_usd(found), totals.duration_ms(found)) == (None, None, None)
+    assert total_llm_calls(found) == 2
+    assert (total_tokens(found), total_cost_usd(found), total_duration_ms(found)) == (None, None, None)
 
 
 # ── Lines ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from passmuster.traces._model import LlmCall, Message, Step, ToolCall, Trace
-from passmuster.traces._totals import cost_usd, duration_ms, llm_calls, tokens
+from passmuster.traces._totals import total_cost_usd, total_duration_ms, total_llm_calls, total_tokens
 
 
 def model(ms: float | None = 1.0, given: int | None = 10, made: int | None = 5, usd: float | None = 0.5) -> LlmCall:
@@ -22,33 +22,33 @@ def tool(ms: float | None, group: int | str | None = None) -> ToolCall:
 @pytest.mark.parametrize(
     ("figure", "steps", "stated", "expected"),
     [
-        (tokens, [model(), model(given=1, made=0)], {}, 16),
-        (tokens, [model(), model()], {"total_tokens": 7}, 7),
-        (tokens, [model()], {"total_tokens": 0}, 0),
-        (tokens, [model(), model(made=None)], {}, None),
-        (tokens, [model(given=None)], {}, None),
-        (tokens, [tool(1.0)], {}, None),
-        (tokens, [], {}, None),
-        (llm_calls, [model(), tool(1.0), model()], {}, 2),
-        (llm_calls, [model(given=None, usd=None, ms=None)], {}, 1),
-        (llm_calls, [model()], {"total_llm_calls": 4}, 4),
-        (llm_calls, [tool(1.0)], {}, None),
-        (cost_usd, [model(usd=0.1), model(usd=0.2)], {}, 0.30000000000000004),
-        (cost_usd, [model(usd=0.0)], {}, 0.0),
-        (cost_usd, [model(), model(usd=None)], {}, None),
-        (cost_usd, [], {"total_cost_usd": 0.25}, 0.25),
-        (cost_usd, [tool(1.0)], {}, None),
-        (duration_ms, [model(ms=3.0), tool(4.0), Message("user")], {}, 7.0),
-        (duration_ms, [model(ms=3.0), tool(None)], {}, None),
-        (duration_ms, [Message("user")], {}, None),
-        (duration_ms, [tool(None)], {"total_duration_ms": 9.0}, 9.0),
+        (total_tokens, [model(), model(given=1, made=0)], {}, 16),
+        (total_tokens, [model(), model()], {"total_tokens": 7}, 7),
+        (total_tokens, [model()], {"total_tokens": 0}, 0),
+        (total_tokens, [model(), model(made=None)], {}, None),
+        (total_tokens, [model(given=None)], {}, None),
+        (total_tokens, [tool(1.0)], {}, None),
+        (total_tokens, [], {}, None),
+        (total_llm_calls, [model(), tool(1.0), model()], {}, 2),
+        (total_llm_calls, [model(given=None, usd=None, ms=None)], {}, 1),
+        (total_llm_calls, [model()], {"total_llm_calls": 4}, 4),
+        (total_llm_calls, [tool(1.0)], {}, None),
+        (total_cost_usd, [model(usd=0.1), model(usd=0.2)], {}, 0.30000000000000004),
+        (total_cost_usd, [model(usd=0.0)], {}, 0.0),
+        (total_cost_usd, [model(), model(usd=None)], {}, None),
+        (total_cost_usd, [], {"total_cost_usd": 0.25}, 0.25),
+        (total_cost_usd, [tool(1.0)], {}, None),
+        (total_duration_ms, [model(ms=3.0), tool(4.0), Message("user")], {}, 7.0),
+        (total_duration_ms, [model(ms=3.0), tool(None)], {}, None),
+        (total_duration_ms, [Message("user")], {}, None),
+        (total_duration_ms, [tool(None)], {"total_duration_ms": 9.0}, 9.0),
         # The longest of a group; only adjacent calls form one.
-        (duration_ms, [tool(4.0, 1), tool(6.0, 1), tool(5.0, 1)], {}, 6.0),
-        (duration_ms, [tool(4.0, 1), tool(6.0, 2), tool(5.0, 1)], {}, 15.0),
-        (duration_ms, [tool(4.0, 1), tool(6.0), tool(5.0, 1)], {}, 15.0),
-        (duration_ms, [tool(4.0, 1), model(ms=1.0), tool(6.0, 1)], {}, 7.0),
-        (duration_ms, [tool(4.0, 1), model(ms=9.0), tool(6.0, 1)], {}, 15.0),
-        (duration_ms, [tool(4.0, 1), tool(None, 1)], {}, None),
+        (total_duration_ms, [tool(4.0, 1), tool(6.0, 1), tool(5.0, 1)], {}, 6.0),
+        (total_duration_ms, [tool(4.0, 1), tool(6.0, 2), tool(5.0, 1)], {}, 15.0),
+        (total_duration_ms, [tool(4.0, 1), tool(6.0), tool(5.0, 1)], {}, 15.0),
+        (total_duration_ms, [tool(4.0, 1), model(ms=1.0), tool(6.0, 1)], {}, 7.0),
+        (total_duration_ms, [tool(4.0, 1), model(ms=9.0), tool(6.0, 1)], {}, 15.0),
+        (total_duration_ms, [tool(4.0, 1), tool(None, 1)], {}, None),
     ],
 )
 def test_totals(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from passmuster.traces import Trace, totals
+from passmuster.traces import Trace, total_cost_usd
 
 __all__ = ["Golden", "RunShown", "golden_of", "shown_by"]
 
@@ -28,7 +28,7 @@ class RunShown(NamedTuple):
 
 def shown_by(trace: Trace) -> RunShown:
     """The part of a recorded run that later ones are compared with."""
-    return RunShown(tuple(call.tool for call in trace.tool_calls), totals.cost_usd(trace))
+    return RunShown(tuple(call.tool for call in trace.tool_calls), total_cost_usd(trace))
 
 
 def golden_of(runs: Sequence[RunShown]) -> Golden:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from passmuster.checks import CheckReport, Quadrant, RunReport, ScenarioOutcome, Status, Violation, Way, worst
 from passmuster.scoring._bounds import bounded, bounded_violation
 from passmuster.scoring._stats import Sum, count
-from passmuster.traces import Spot, Trace, Used, spot_of_call, spot_of_trace
+from passmuster.traces import Spot, Totals, Trace, spot_of_call, spot_of_trace
 
 __all__ = ["RUNS", "Figure", "Figures", "Run", "ScenarioTally", "ShownRun", "map_checks"]
 
@@ -80,7 +80,7 @@ class Figures(Struct):
     tools: dict[str, int] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
 
-    def add(self, trace: Trace, used: Used) -> None:
+    def add(self, trace: Trace, used: Totals) -> None:
         self.traces += 1
         if used.duration_ms is not None:
             self.durations += struct.pack("<d", used.duration_ms)
@@ -148,7 +148,7 @@ class ScenarioTally(Struct):
     def add(
         self,
         trace: Trace,
-        used: Used,
+        used: Totals,
         seen: ScenarioOutcome | None,
         explain: Callable[[], RunReport] | None,
     ) -> None:

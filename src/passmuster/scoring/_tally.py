@@ -15,7 +15,7 @@ from passmuster.checks import Outcome, RunReport, ScenarioOutcome, Status, Viola
 from passmuster.scoring._bounds import bounded, bounded_violation
 from passmuster.scoring._scenario_tally import Figures, ScenarioTally
 from passmuster.scoring._stats import Stat, Sum, add_stats, count, merge_stats
-from passmuster.traces import PartLines, Spot, Trace, spot_of_call, spot_of_trace, used
+from passmuster.traces import PartLines, Spot, Trace, spot_of_call, spot_of_trace, totals_of
 
 __all__ = [
     "KEPT",
@@ -236,7 +236,7 @@ class Tally(Struct):
             for waiver in result.waivers:
                 self.waivers_used[waiver] += 1
         if self.figures is not None:
-            spent = used(trace)
+            spent = totals_of(trace)
             self.figures.add(trace, spent)
             if evaluation.scenario is not None:
                 self.scenarios[evaluation.scenario].add(trace, spent, evaluation.seen, evaluation.explain)

@@ -5,7 +5,6 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.traces import _totals as totals  # noqa: F401 - exported
     from passmuster.traces._locate import PartLines as PartLines
     from passmuster.traces._locate import Spot as Spot
     from passmuster.traces._locate import lines_of as lines_of
@@ -23,8 +22,12 @@ if TYPE_CHECKING:
     from passmuster.traces._sources import Source as Source
     from passmuster.traces._sources import find_sources as find_sources
     from passmuster.traces._sources import standard_input as standard_input
-    from passmuster.traces._totals import Used as Used
-    from passmuster.traces._totals import used as used
+    from passmuster.traces._totals import Totals as Totals
+    from passmuster.traces._totals import total_cost_usd as total_cost_usd
+    from passmuster.traces._totals import total_duration_ms as total_duration_ms
+    from passmuster.traces._totals import total_llm_calls as total_llm_calls
+    from passmuster.traces._totals import total_tokens as total_tokens
+    from passmuster.traces._totals import totals_of as totals_of
     from passmuster.traces._trace_schema import trace_schema as trace_schema
     from passmuster.traces.formats import FORMATS as FORMATS
 else:
@@ -35,9 +38,15 @@ else:
             "_model": ("Handoff", "ToolCall", "Trace", "oversized_numbers"),
             "_reading": ("BadLines", "check_format", "is_splittable", "read_source", "read_traces"),
             "_sources": ("Source", "find_sources", "standard_input"),
-            "_totals": ("Used", "used"),
+            "_totals": (
+                "Totals",
+                "total_cost_usd",
+                "total_duration_ms",
+                "total_llm_calls",
+                "total_tokens",
+                "totals_of",
+            ),
             "_trace_schema": ("trace_schema",),
             "formats": ("FORMATS",),
         },
-        modules={"totals": "_totals"},
     )

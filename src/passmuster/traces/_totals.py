@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from passmuster.traces._model import LlmCall, ToolCall, Trace
 
-__all__ = ["Used", "cost_usd", "duration_ms", "llm_calls", "tokens", "used"]
+__all__ = ["Totals", "total_cost_usd", "total_duration_ms", "total_llm_calls", "total_tokens", "totals_of"]
 
 
-class Used(Struct, frozen=True):
+class Totals(Struct, frozen=True):
     """The totals of one run, as far as they are known."""
 
     tokens: int | None
@@ -23,12 +23,12 @@ class Used(Struct, frozen=True):
     duration_ms: float | None
 
 
-def used(trace: Trace) -> Used:
+def totals_of(trace: Trace) -> Totals:
     """The totals of a run."""
-    return Used(tokens(trace), cost_usd(trace), duration_ms(trace))
+    return Totals(total_tokens(trace), total_cost_usd(trace), total_duration_ms(trace))
 
 
-def tokens(trace: Trace) -> int | None:
+def total_tokens(trace: Trace) -> int | None:
     """Tokens in and out of all model calls."""
     if trace.total_tokens is not None:
         return trace.total_tokens
@@ -41,14 +41,14 @@ def tokens(trace: Trace) -> int | None:
     return total if calls else None
 
 
-def llm_calls(trace: Trace) -> int | None:
+def total_llm_calls(trace: Trace) -> int | None:
     """The number of model calls."""
     if trace.total_llm_calls is not None:
         return trace.total_llm_calls
     return len(trace.model_calls) or None
 
 
-def cost_usd(trace: Trace) -> float | None:
+def total_cost_usd(trace: Trace) -> float | None:
     """Dollars spent on model calls."""
     if trace.total_cost_usd is not None:
         return trace.total_cost_usd
@@ -57,7 +57,7 @@ def cost_usd(trace: Trace) -> float | None:
     return _sum(known) if costs and len(known) == len(costs) else None
 
 
-def duration_ms(trace: Trace) -> float | None:
+def total_duration_ms(trace: Trace) -> float | None:
     """Milliseconds from start to end."""
     if trace.total_duration_ms is not None:
         return trace.total_duration_ms

@@ -6,7 +6,7 @@ from passmuster.checks._outcome import PASS, SKIP, Outcome
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck
 from passmuster.checks.layers.cost._limit import shown, within
-from passmuster.traces import totals
+from passmuster.traces import total_cost_usd
 
 __all__ = ["ORDER", "compile"]
 
@@ -18,11 +18,11 @@ def compile(limit: float, context: Context) -> LayerCheck:
     usual = context.golden.cost_usd if context.golden else None
 
     def decide(view: View) -> Outcome:
-        value = totals.cost_usd(view.trace)
+        value = total_cost_usd(view.trace)
         return within(value / usual, limit) if usual and value is not None else SKIP
 
     def message(view: View) -> str:
-        value = totals.cost_usd(view.trace)
+        value = total_cost_usd(view.trace)
         if not usual:
             return "no baseline with a cost above 0 to compare with"
         if value is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passmuster.checks.layers._layer import Context, LayerCheck
 from passmuster.checks.layers.cost._limit import at_most
-from passmuster.traces import totals
+from passmuster.traces import total_duration_ms
 
 __all__ = ["ORDER", "compile"]
 
@@ -13,4 +13,4 @@ ORDER = 4
 
 def compile(limit: float, context: Context) -> LayerCheck:
     """The check for this limit."""
-    return at_most("max_latency_ms", limit, "ms", totals.duration_ms)
+    return at_most("max_latency_ms", limit, "ms", total_duration_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passmuster.checks.layers._layer import Context, LayerCheck
 from passmuster.checks.layers.cost._limit import at_most
-from passmuster.traces import totals
+from passmuster.traces import total_tokens
 
 __all__ = ["ORDER", "compile"]
 
@@ -13,4 +13,4 @@ ORDER = 2
 
 def compile(limit: float, context: Context) -> LayerCheck:
     """The check for this limit."""
-    return at_most("max_total_tokens", limit, "tokens", totals.tokens)
+    return at_most("max_total_tokens", limit, "tokens", total_tokens)
