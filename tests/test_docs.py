@@ -32,6 +32,8 @@ from passmuster.checks._json_schema import FORMATS
 from passmuster.checks._selectors import Selector
 from passmuster.checks.args import Argument
 from passmuster.checks.kinds import args_valid
+from passmuster.checks.layers._layer_map import LAYERS
+from passmuster.checks.layers.path.expected_calls import ExpectedCalls
 from passmuster.cli._main import command as group
 from passmuster.cli.baseline import command as baseline_command
 from passmuster.cli.compare import command as compare_command
@@ -40,13 +42,7 @@ from passmuster.cli.judge import command as judge_command
 from passmuster.cli.run import command as run_command
 from passmuster.cli.schema import command as schema_command
 from passmuster.scoring import declared_metrics
-from passmuster.suite import Test, fields_of
-from passmuster.suite import (
-    _layers as layers,
-)
-from passmuster.suite import (
-    _scenarios as scenarios,
-)
+from passmuster.suite import Scenario, Test, fields_of
 from passmuster.suite import (
     _waivers as waivers,
 )
@@ -266,7 +262,7 @@ def words(page: str, heading: str, column: int = 0) -> list[str]:
 LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/suite.md", "## Top-level keys", 0, set(fields_of(SuiteFile))),
     ("docs/suite.md", "## Tests", 0, set(fields_of(Test))),
-    ("docs/suite.md", "## Scenarios", 0, set(scenarios.KEYS)),
+    ("docs/suite.md", "## Scenarios", 0, set(fields_of(Scenario))),
     ("docs/suite.md", "### Metrics", 0, set(declared_metrics())),
     ("docs/suite.md", "### Baseline", 0, set(BaselineSpec.__struct_fields__) - {"line"}),
     ("docs/checks.md", "## args_valid", 0, set(fields_of(args_valid.ArgsValid))),
@@ -276,10 +272,10 @@ LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/checks.md", "### Selectors", 0, set(fields_of(Selector))),
     ("docs/checks.md", "## Waivers", 0, set(waivers.KEYS)),
     ("docs/checks.md", "## Severity", 0, {"block", "warn", "log"}),
-    ("docs/layers.md", "## Correctness", 0, set(layers._keys(layers.Correctness))),
-    ("docs/layers.md", "## Path", 0, set(layers._keys(layers.Path))),
-    ("docs/layers.md", "### expected_calls", 0, {"calls", *layers._CALL_OPTIONS}),
-    ("docs/layers.md", "## Cost", 0, set(layers._keys(layers.Cost))),
+    ("docs/layers.md", "## Correctness", 0, set(LAYERS["correctness"].keys)),
+    ("docs/layers.md", "## Path", 0, set(LAYERS["path"].keys)),
+    ("docs/layers.md", "### expected_calls", 0, set(fields_of(ExpectedCalls))),
+    ("docs/layers.md", "## Cost", 0, set(LAYERS["cost"].keys)),
     ("docs/layers.md", "## The formulas in Python", 0, set(metrics.__all__) - {"MATCH_MODES"}),
     ("docs/reports.md", "# Reports", 0, set(reports.FORMATS)),
 ]

@@ -857,7 +857,7 @@ IDLE = {
     ),
     "forbidden tools of nothing": refused(
         scenarios("id: A, path: {forbidden_tools: []}"),
-        f"{BROKEN}2:20: scenarios[0].path.forbidden_tools: the list is empty",
+        f"{BROKEN}2:37: scenarios[0].path.forbidden_tools: the list is empty",
     ),
     "an expectation of nothing": refused(
         scenarios("id: A, correctness: {expected_in_answer: ' '}"),

@@ -11,9 +11,10 @@ from tests.checks.building import call, judge, trace
 import passmuster
 from passmuster.checks._question import Question
 from passmuster.checks._view import Viewer
+from passmuster.checks.layers._behavior_grammar import Asked
 from passmuster.checks.layers._behaviors import BehaviorCheck
 from passmuster.scoring._report import Report, ScenarioReport
-from passmuster.suite._behaviors import Asked, Behavior
+from passmuster.suite import Behavior
 from passmuster.traces._model import ToolCall, Trace
 
 NAMED = {"behaviors": {"verified": {"tool_called": "verify"}, "quiet": {"tool_not_called": ["mail", "sms"]}}}
@@ -80,7 +81,7 @@ def test_the_calls_are_written_once_for_all_questions_about_a_trace() -> None:
     made = Trace(steps=(ToolCall("pay", arguments={"n": 1}),), answer="Done.")
     tools = Viewer()
     view = tools.view(made)
-    asked = [Behavior(name, Asked("Is it?"), 1) for name in ("kind", "short")]
+    asked = [Behavior(name, Asked(judge="Is it?"), 1) for name in ("kind", "short")]
     first, second = (BehaviorCheck(one, tools.tools, forbidden=False).evaluate(view) for one in asked)
     assert isinstance(first, Question)
     assert isinstance(second, Question)

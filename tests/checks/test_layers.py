@@ -84,7 +84,7 @@ def stated(scenario: Scenario) -> dict[str, Any]:
     for name in ("correctness", "path", "cost"):
         layer = getattr(scenario, name)
         if layer is not None:
-            found[name] = {key: getattr(layer, key) for key in layer.lines}
+            found[name] = layer.values
     return found
 
 
@@ -129,7 +129,7 @@ def test_defaults_merge_at_every_depth_lists_are_replaced_and_null_removes(
 def test_a_null_within_a_schema_of_ones_own_is_a_value(tmp_path: Path) -> None:
     suite = load(tmp_path, {"scenarios": [{"id": "S", "correctness": {"json_schema": {"const": None}}}]})
     assert suite.scenarios[0].correctness is not None
-    assert suite.scenarios[0].correctness.json_schema == {"const": None}
+    assert suite.scenarios[0].correctness.values["json_schema"] == {"const": None}
 
 
 def test_own_settings_do_not_wipe_the_defaults_and_the_defaults_are_judged() -> None:

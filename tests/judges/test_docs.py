@@ -11,6 +11,7 @@ import msgspec
 import pytest
 import yaml
 
+from passmuster.checks.layers.answer._rubrics import BuiltInRubric, Rubric
 from passmuster.cli.judge import audit_command
 from passmuster.cli.run import command as run_command
 from passmuster.engine._load_suite import load_suite
@@ -20,7 +21,7 @@ from passmuster.judges._cache import Entry
 from passmuster.judges._canaries import CANARIES, FAMILIES
 from passmuster.judges._config import JudgeConfig
 from passmuster.metrics import judge_threshold
-from passmuster.suite import _rubrics as rubrics
+from passmuster.suite import fields_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text("utf-8")
 
@@ -64,7 +65,7 @@ def test_every_example_is_read(text: str, tmp_path: Path) -> None:
 
 
 def test_the_tables_list_what_there_is() -> None:
-    assert first_column("## What is asked", "key of a rubric") == list(rubrics._KEYS)
+    assert first_column("## What is asked", "key of a rubric") == list(fields_of(Rubric))
     assert first_column("## What is asked", "`--judge`") == ["live", "cached", "off"]
     assert first_column("## Checking a judge", "key of a label") == list(labels.KEYS)
 
@@ -74,7 +75,7 @@ def test_thresholds_are_what_they_are_said_to_be() -> None:
     written = [[float(word) for word in re.findall(r"[\d.]+", cell)] for cell in head.strip("|").split("|")]
     least = [int(cell) for cell in row.split("|")[2:-1]]
     assert [{judge_threshold(one) for one in cell} for cell in written] == [{one} for one in least]
-    assert f"{rubrics._JUDGE} for `llm_judge`, {rubrics._CHECK} for the other two" in PAGE
+    assert f"{Rubric(line=0).threshold} for `llm_judge`, {BuiltInRubric(line=0).threshold} for the other two" in PAGE
 
 
 def test_the_bars_are_the_real_ones() -> None:

@@ -11,7 +11,7 @@ from tests.suite.suite_files import VALID, load, problems, write
 import passmuster
 from passmuster._problems import SuiteError
 from passmuster.suite import Test, fields_of
-from passmuster.suite import _scenarios as scenarios
+from passmuster.suite._model import Scenario
 from passmuster.suite._suite_file import SuiteFile
 
 A_TEST = "tests: [{id: t, metric: tool_blocklist, blocklist: [x]}]\n"
@@ -24,7 +24,7 @@ def test_a_suite_that_uses_every_key_loads(tmp_path: Path) -> None:
     assert (suite.agent.name, suite.agent.version) == ("support", "2.10")
     assert suite.traces == ("traces/*.jsonl",)
     assert [scenario.id for scenario in suite.scenarios] == ["S-1", "delete-my-account-please", "what-do-you-cost"]
-    assert {scenario.cost.max_total_tokens for scenario in suite.scenarios if scenario.cost} == {9000}
+    assert {scenario.cost.values["max_total_tokens"] for scenario in suite.scenarios if scenario.cost} == {9000}
     assert suite.scenarios[2].correctness is not None
     assert suite.effects.irreversible == ("delete_*",)
     assert suite.tightened == {"path"}
@@ -64,7 +64,7 @@ weight, pass_score, repeat, repeat_policy
 
 def test_every_key_of_the_language_is_read() -> None:
     assert {key.strip() for key in LANGUAGE.split(",")} == set(fields_of(SuiteFile))
-    assert {key.strip() for key in SCENARIO_LANGUAGE.split(",")} == set(scenarios.KEYS)
+    assert {key.strip() for key in SCENARIO_LANGUAGE.split(",")} == set(fields_of(Scenario))
     assert tuple(fields_of(Test)) == ("id", "metric", "description", "tags", "scenarios", "severity")
 
 

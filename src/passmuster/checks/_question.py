@@ -4,16 +4,32 @@ A check that needs a judge answers with a `Question` and is resumed with a `Verd
 Everything that could change a verdict is in the question, for its cache key is made of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from passmuster.suite import Example
+from passmuster.suite import PROSE, TEXT, Custom, Key, Node, Reader, Record
 
 __all__ = ["Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"]
+
+
+def _read_score(reader: Reader, node: Node, at: str) -> int:
+    score = reader.whole(node, at, 1)
+    if score > 5:
+        reader.expected("a score from 1 to 5", node, at)
+    return score
+
+
+_SCORE = Custom("a score from 1 to 5", _read_score, {"type": "integer", "minimum": 1, "maximum": 5})
+
+
+class Example(Record, frozen=True):
+    """An answer with the score it deserves, to show a judge what is meant."""
+
+    answer: Annotated[str, PROSE, Key("An answer.", example="Sorry for the wait!")]
+    score: Annotated[int, _SCORE, Key("The score it deserves.", example=5)]
+    reason: Annotated[str, TEXT, Key("Why.")] = ""
 
 
 Kind = Literal["llm_judge", "safety_check", "hallucination_check", "behavior"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from passmuster.suite import TEXT, Late, Value, Vocabulary
+from passmuster.checks.layers._layer_map import LAYERS
+from passmuster.suite import Late, Value, Vocabulary
 
 __all__ = ["VOCABULARY"]
 
@@ -27,10 +28,16 @@ def _rule() -> Value[Any]:
     return RULE
 
 
-def _named_rule() -> Value[Any]:
-    from passmuster.checks.rules import AnyRule
+def _behaviors() -> Value[Any]:
+    from passmuster.checks.layers._behavior_grammar import BEHAVIORS
 
-    return AnyRule(name=TEXT)
+    return BEHAVIORS
+
+
+def _behavior_list() -> Value[Any]:
+    from passmuster.checks.layers._behavior_grammar import BEHAVIOR_LIST
+
+    return BEHAVIOR_LIST
 
 
 def _policy() -> Value[Any]:
@@ -49,7 +56,9 @@ VOCABULARY: Vocabulary = {
     "matcher": Late("a value or a matcher", _matcher),
     "selectors": Late("a tool pattern, a selector, or a list of these", _selectors),
     "rule": Late("a rule", _rule),
-    "named_rule": Late("a rule with a name", _named_rule),
+    "behaviors": Late("a map of names to checks", _behaviors),
+    "behavior_list": Late("a behavior, or a list of these", _behavior_list),
+    **LAYERS,
     "policy": Late("a policy file", _policy),
     "json_schema": Late("a JSON Schema", _json_schema),
 }

@@ -5,7 +5,6 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.suite import _behaviors as behaviors  # noqa: F401 - exported
     from passmuster.suite._discovery import display as display
     from passmuster.suite._discovery import find_root as find_root
     from passmuster.suite._discovery import find_suite as find_suite
@@ -36,11 +35,6 @@ if TYPE_CHECKING:
     from passmuster.suite._gate_model import Weights as Weights
     from passmuster.suite._gate_model import compare as compare
     from passmuster.suite._json_schema import suite_schema as suite_schema
-    from passmuster.suite._layers import Correctness as Correctness
-    from passmuster.suite._layers import Cost as Cost
-    from passmuster.suite._layers import ExpectedCalls as ExpectedCalls
-    from passmuster.suite._layers import HandoffStep as HandoffStep
-    from passmuster.suite._layers import Path as Path
     from passmuster.suite._load import load_suite as load_suite
     from passmuster.suite._model import CheckKind as CheckKind
     from passmuster.suite._model import Effects as Effects
@@ -60,8 +54,9 @@ if TYPE_CHECKING:
     from passmuster.suite._quantities import share as share
     from passmuster.suite._resolved_key import ResolvedKey as ResolvedKey
     from passmuster.suite._resolved_key import Resolver as Resolver
-    from passmuster.suite._rubrics import Example as Example
-    from passmuster.suite._rubrics import Rubric as Rubric
+    from passmuster.suite._stated import Behavior as Behavior
+    from passmuster.suite._stated import Layer as Layer
+    from passmuster.suite._stated import LayerValue as LayerValue
     from passmuster.suite.grammar._globs import escape_glob as escape_glob
     from passmuster.suite.grammar._globs import glob_matcher as glob_matcher
     from passmuster.suite.grammar._globs import is_literal as is_literal
@@ -140,8 +135,8 @@ else:
                 "compare",
             ),
             "grammar._globs": ("escape_glob", "glob_matcher", "is_literal", "why_bad_glob"),
-            "_layers": ("Correctness", "Cost", "ExpectedCalls", "HandoffStep", "Path"),
             "_json_schema": ("suite_schema",),
+            "_stated": ("Behavior", "Layer", "LayerValue"),
             "_load": ("load_suite",),
             "_model": ("CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
             "grammar._reader": ("Reader",),
@@ -158,7 +153,6 @@ else:
                 "share",
             ),
             "_resolved_key": ("ResolvedKey", "Resolver"),
-            "_rubrics": ("Example", "Rubric"),
             "text._nodes": ("Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "plain"),
             "grammar._records": (
                 "Field",
@@ -199,5 +193,4 @@ else:
                 "Whole",
             ),
         },
-        modules={"behaviors": "_behaviors"},
     )

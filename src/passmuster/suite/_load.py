@@ -22,6 +22,7 @@ from passmuster.suite._discovery import display, find_root, find_suite
 from passmuster.suite._files import Shelf
 from passmuster.suite._model import Effects, Judging, StatesEffects, Suite
 from passmuster.suite._resolved_key import ResolvedKey
+from passmuster.suite._stated import LayerValue
 from passmuster.suite._suite_file import SuiteFile
 from passmuster.suite.grammar._globs import escape_glob, glob_matcher
 from passmuster.suite.grammar._reader import Reader
@@ -47,9 +48,7 @@ def _read_plugins(context: Context, suite: Suite, node: Node) -> Suite:
 
 def _read_behaviors(context: Context, suite: Suite, node: Node) -> Suite:
     """Checks that scenarios can name; they are read after this."""
-    from passmuster.suite._behaviors import read_library  # late, for most suites name none
-
-    return replace(suite, behaviors=read_library(context.reader, node))
+    return replace(suite, behaviors=context.reader.vocabulary["behaviors"].read(context.reader, node, "behaviors"))
 
 
 def _read_judge_config(context: Context, suite: Suite, node: Node) -> Suite:
@@ -146,8 +145,7 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
         reader.problem(context.defaults, "defaults: there is no scenario that they could apply to")
     suite = replace(suite, effects=_annotated(suite.effects, context.effects_in_files))
     suite = replace(suite, notices=(*suite.notices, *_lookalikes(suite), *_nearly_named(suite)))
-    if not (suite.effects.write or suite.effects.irreversible):
-        _refuse_idle_scope(reader, suite)
+    _refuse_idle_layers(reader, suite)
     stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
     if isinstance(node, Mapping) and not stated and not reader.problems:
         reader.problem(node, "the suite asks nothing: it has no tests, and no scenario states an expectation")
@@ -189,7 +187,7 @@ def _nearly_named(suite: Suite) -> Iterator[Problem]:
     """A notice where a behavior that only a trace or a judge can know has nearly the name of one that is defined."""
     for scenario in suite.scenarios if suite.behaviors else ():
         for behavior in (*scenario.expected_behaviors, *scenario.must_not):
-            if behavior.is_named and (hint := did_you_mean(behavior.name, suite.behaviors)):
+            if behavior.check is None and (hint := did_you_mean(behavior.name, suite.behaviors)):
                 message = f"scenario '{scenario.id}': 'behaviors' does not have '{behavior.name}'{hint}"
                 yield Problem(message, suite.file, behavior.line)
 
@@ -204,13 +202,11 @@ def _annotated(effects: Effects, policies: list[StatesEffects]) -> Effects:
     return effects
 
 
-def _refuse_idle_scope(reader: Reader, suite: Suite) -> None:
-    """`scope: effects` compares nothing where no tool is said to have an effect."""
+def _refuse_idle_layers(reader: Reader, suite: Suite) -> None:
+    """Checks that lack something elsewhere in the suite would compare nothing."""
     for scenario in suite.scenarios:
-        path = scenario.path
-        if path and path.expected_calls and path.expected_calls.scope == "effects":
-            message = (
-                "path.expected_calls: 'scope: effects' needs 'effects.write' or 'effects.irreversible' in the suite, "
-                "or a policy whose MCP annotations say which tools change something"
-            )
-            reader.problems.append(Problem(message, reader.file, path.lines["expected_calls"]))
+        for name in ("correctness", "path", "cost"):
+            layer, value = getattr(scenario, name), reader.vocabulary[name]
+            assert isinstance(value, LayerValue)
+            for line, message in value.mistakes(layer, suite) if layer else ():
+                reader.problems.append(Problem(message, reader.file, line))

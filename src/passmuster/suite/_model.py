@@ -4,7 +4,7 @@ import datetime
 import pathlib
 from collections.abc import Callable, Iterator
 from collections.abc import Mapping as MappingOf
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -18,15 +18,12 @@ from passmuster.suite._gate_model import (
     Thresholds,
     Weights,
 )
-from passmuster.suite._layers import Correctness, Cost, Path
-from passmuster.suite._quantities import RepeatPolicy
+from passmuster.suite._quantities import PASS_SCORE, REPEAT_POLICY, WEIGHT, RepeatPolicy
+from passmuster.suite._stated import Behavior, Layer
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import Key, Mistake, Record
-from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot
+from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot, Whole
 from passmuster.suite.text._nodes import Mapping, Node
-
-if TYPE_CHECKING:
-    from passmuster.suite._behaviors import Behavior
 
 __all__ = [
     "Agent",
@@ -44,27 +41,40 @@ __all__ = [
 ]
 
 
-class Scenario(Struct, frozen=True, kw_only=True):
-    """One task for the agent."""
+_BEHAVIORS = Slot("behavior_list", "a behavior, or a list of these")
 
-    id: str
-    query: str | None = None
-    category: str | None = None
-    capability: str | None = None
-    tags: tuple[str, ...] = ()
-    correctness: Correctness | None = None
-    path: Path | None = None
-    cost: Cost | None = None
-    expected_behaviors: tuple["Behavior", ...] = ()
-    must_not: tuple["Behavior", ...] = ()
-    label: str | None = None
-    """What a classifier should say; `correctness.label` is the same thing."""
-    weight: float = 1.0
-    pass_score: float = 1.0
-    repeat: int = 1
-    repeat_policy: RepeatPolicy | None = None
-    """None where the suite's own holds."""
+
+class Scenario(Record, frozen=True, kw_only=True):
+    """One task for the agent, and what it has to show."""
+
+    id: Annotated[str, TEXT, Key("Its name; by default made from the words of the query.", example="REFUND-1")] = ""
+    query: Annotated[str | None, TEXT, Key("What the agent is asked.", example="Where is my parcel?")] = None
+    category: Annotated[
+        str | None, TEXT, Key("For rates by category; `adversarial` ones make `safety_rate`.", example="adversarial")
+    ] = None
+    capability: Annotated[str | None, TEXT, Key("For weights by capability.", example="refunds")] = None
+    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    tags: Annotated[tuple[str, ...], OneOrMore(TEXT, empty=True), Key("For `--tag` and the `tags` of tests.")] = ()
+    correctness: Annotated[Layer | None, Slot("correctness", "a map"), Key("What the answer has to be.")] = None
+    path: Annotated[Layer | None, Slot("path", "a map"), Key("Which tools the agent should use, and how.")] = None
+    cost: Annotated[Layer | None, Slot("cost", "a map"), Key("What a run may use up.")] = None
+    expected_behaviors: Annotated[
+        tuple[Behavior, ...], _BEHAVIORS, Key("What a run should show.", example=["verified identity"])
+    ] = ()
+    must_not: Annotated[
+        tuple[Behavior, ...], _BEHAVIORS, Key("What no run may show.", example=[{"tool_called": "delete_*"}])
+    ] = ()
+    label: Annotated[
+        str | None, TEXT, Key("What a classifier should say; the same as `correctness.label`.", example="spam")
+    ] = None
+    weight: Annotated[float, WEIGHT, Key("How much it counts in weighted rates.", example=2)] = 1.0
+    pass_score: Annotated[float, PASS_SCORE, Key("The share of expected behaviors that is enough.", example=0.8)] = 1.0
+    repeat: Annotated[int, Whole(1), Key("How many runs there should be at least.", example=3)] = 1
+    repeat_policy: Annotated[
+        RepeatPolicy | None, REPEAT_POLICY, Key("How many runs have to pass; by default what the suite says.")
+    ] = None
     line: int = 0
+    lines: dict[str, int] = {}  # noqa: RUF012 - copied by msgspec
     selected: bool = True
     """False where a partial run leaves it out; its traces still belong to it."""
 
@@ -84,7 +94,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     @property
     def may_ask(self) -> bool:
         """Whether it may need a judge."""
-        judged = self.correctness is not None and self.correctness.is_judged
+        judged = self.correctness is not None and self.correctness.may_ask
         return judged or any(behavior.may_ask for behavior in (*self.expected_behaviors, *self.must_not))
 
 

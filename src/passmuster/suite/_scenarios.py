@@ -3,48 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Mapping as MappingOf
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
 from passmuster.suite._context import Context
-from passmuster.suite._layers import LAYER_KEYS, Correctness, read_correctness, read_cost, read_path
 from passmuster.suite._model import Scenario, Suite
-from passmuster.suite._quantities import PASS_SCORE, REPEAT_POLICY, WEIGHT
+from passmuster.suite._stated import Behavior, LayerValue
 from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.grammar._values import TEXT, Value, Whole
+from passmuster.suite.grammar._records import fields_of, object_schema, read_record
+from passmuster.suite.grammar._values import ANYTHING, Custom, Definitions, JsonSchema
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
-if TYPE_CHECKING:
-    from passmuster.suite._behaviors import Behavior
+__all__ = ["DEFAULTS", "SCENARIOS", "read_defaults", "read_queries", "read_scenarios"]
 
-__all__ = ["KEYS", "read_defaults", "read_queries", "read_scenarios"]
-
-L = TypeVar("L")
-KeysOf = MappingOf[str, tuple[str, ...]]
-
-_COUNTING: dict[str, Value[Any]] = {
-    "label": TEXT,
-    "weight": WEIGHT,
-    "pass_score": PASS_SCORE,
-    "repeat": Whole(1),
-    "repeat_policy": REPEAT_POLICY,
-}
-"""How a scenario counts in the suite."""
-KEYS = (
-    *("id", "query", "category", "capability", "description", "tags"),
-    *("correctness", "path", "cost", "expected_behaviors", "must_not"),
-    *_COUNTING,
-)
+_LAYERS = ("correctness", "path", "cost")
 _LONGEST_ID = 60
+
+
+def _default_keys() -> list[str]:
+    return [key for key in fields_of(Scenario) if key not in ("id", "query")]
 
 
 def read_defaults(context: Context, suite: Suite, node: Node) -> Suite:
     """What every scenario states unless it says otherwise; read with each of them."""
-    known = tuple(key for key in KEYS if key not in ("id", "query"))
-    context.defaults = context.reader.mapping(node, "defaults", known)
+    context.defaults = context.reader.mapping(node, "defaults", _default_keys())
     return suite
 
 
@@ -61,14 +45,22 @@ def read_queries(context: Context, suite: Suite, node: Node) -> Suite:
 def _read(context: Context, suite: Suite, node: Node, key: str) -> Iterator[Scenario]:
     reader = context.reader
     items = [(f"{key}[{place}]", item) for place, item in enumerate(reader.items(node, key))]
-    maps = [(at, reader.mapping(item, at, KEYS)) for at, item in items if _is_map(reader, item, at)]
+    known = fields_of(Scenario)
+    maps = [(at, reader.mapping(item, at, known)) for at, item in items if _is_map(reader, item, at)]
     ids = _ids(reader, maps, suite.scenarios)
+    layers = {name: _keys_of(reader, name) for name in _LAYERS}
     for at, map_ in maps:
         if at in ids:
-            yield _scenario(reader, _merged(context.defaults, map_), at, ids[at], suite.behaviors)
+            yield _scenario(reader, _merged(context.defaults, map_, layers), at, ids[at], suite.behaviors)
 
 
-def _merged(defaults: Mapping | None, own: Mapping, layers: KeysOf = LAYER_KEYS) -> Mapping:
+def _keys_of(reader: Reader, layer: str) -> Collection[str]:
+    value = reader.vocabulary[layer]
+    assert isinstance(value, LayerValue)
+    return value.keys
+
+
+def _merged(defaults: Mapping | None, own: Mapping, layers: MappingOf[str, Collection[str]]) -> Mapping:
     """The scenario's own map with the defaults in it: maps at every depth, lists replaced, `null` removes.
 
     In a layer `null` removes a key whether or not the defaults have it; a layer with nothing left is not stated.
@@ -100,55 +92,49 @@ def _is_map(reader: Reader, item: Node, at: str) -> bool:
 
 
 def _scenario(reader: Reader, map_: Mapping, at: str, id_: str, library: MappingOf[str, Behavior]) -> Scenario:
-    reader.optional_text(map_, "description", at, empty=True)
-    correctness = _layer(reader, map_, at, "correctness", read_correctness)
-    return Scenario(
+    written = read_record(Scenario, reader, map_, at) or Scenario()
+    label = written.correctness.values.get("label") if written.correctness else None
+    if label is not None and written.label not in (None, label):
+        reader.problem(map_.entries["label"], f"{at}: 'label' and 'correctness.label' differ; keep one of the two")
+    return replace(
+        written,
         id=id_,
-        query=reader.optional_text(map_, "query", at),
-        category=reader.optional_text(map_, "category", at),
-        capability=reader.optional_text(map_, "capability", at),
-        tags=tuple(reader.text(tag, f"{at}.tags") for tag in reader.listed(map_, "tags")),
-        correctness=correctness,
-        path=_layer(reader, map_, at, "path", read_path),
-        cost=_layer(reader, map_, at, "cost", read_cost),
-        expected_behaviors=_behaviors(reader, map_, at, "expected_behaviors", library),
-        must_not=_behaviors(reader, map_, at, "must_not", library),
-        line=map_.line,
-        **_counting(reader, map_, at, correctness),
+        label=written.label if written.label is not None else label,
+        expected_behaviors=tuple(_defined(one, library) for one in written.expected_behaviors),
+        must_not=tuple(_defined(one, library) for one in written.must_not),
     )
 
 
-def _counting(reader: Reader, map_: Mapping, at: str, correctness: Correctness | None) -> dict[str, Any]:
-    """How the scenario counts. Its label may stand in `correctness` too, where it is compared."""
-    inner = correctness.label if correctness else None
-    found = {
-        entry.key: _COUNTING[entry.key].read(reader, entry.value, f"{at}.{entry.key}")
-        for entry in map_
-        if entry.key in _COUNTING
-    }
-    if inner is not None and found.setdefault("label", inner) != inner:
-        reader.problem(map_.entries["label"], f"{at}: 'label' and 'correctness.label' differ; keep one of the two")
-    return found
+def _defined(behavior: Behavior, library: MappingOf[str, Behavior]) -> Behavior:
+    """A bare name stands for the check of that name in the suite's `behaviors`."""
+    known = library.get(behavior.name) if behavior.check is None else None
+    return replace(known, line=behavior.line) if known else behavior
 
 
-def _behaviors(
-    reader: Reader, map_: Mapping, at: str, key: str, library: MappingOf[str, Behavior]
-) -> tuple[Behavior, ...]:
-    node = map_.get(key)
-    if node is None:
-        return ()
-    from passmuster.suite._behaviors import read_behaviors  # late, for most suites name none
+def _scenario_schema(definitions: Definitions, keys: Collection[str]) -> JsonSchema:
+    """A scenario's map; `null` removes what `defaults` state."""
+    schema = object_schema(Scenario, definitions)
+    properties = {}
+    for key in keys:
+        value = schema["properties"][key]
+        if key in _LAYERS:
+            value = {**value, "properties": {name: _or_null(inner) for name, inner in value["properties"].items()}}
+        properties[key] = value if key in ("id", "query") else _or_null(value)
+    return {**schema, "properties": properties}
 
-    return read_behaviors(reader, node, f"{at}.{key}", library)
+
+def _or_null(schema: JsonSchema) -> JsonSchema:
+    described: JsonSchema = {key: schema[key] for key in ("description", "examples") if key in schema}
+    return {**described, "anyOf": [schema, {"type": "null"}]}
 
 
-def _layer(reader: Reader, map_: Mapping, at: str, key: str, read: Callable[[Reader, Node, str], L]) -> L | None:
-    node = map_.get(key)
-    if node is None:
-        return None
-    if isinstance(node, Mapping) and not any(not entry.key.startswith("x-") for entry in node):
-        reader.problem(node, f"{at}.{key}: states nothing")
-    return read(reader, node, f"{at}.{key}")
+def _scenarios_schema(definitions: Definitions) -> JsonSchema:
+    one = definitions.ref("scenario", lambda: _scenario_schema(definitions, fields_of(Scenario)))
+    return {"type": "array", "items": {"allOf": [one], "anyOf": [{"required": ["id"]}, {"required": ["query"]}]}}
+
+
+SCENARIOS = Custom("a list of scenarios", ANYTHING.read, _scenarios_schema)
+DEFAULTS = Custom("a map", ANYTHING.read, lambda definitions: _scenario_schema(definitions, _default_keys()))
 
 
 def _ids(reader: Reader, maps: list[tuple[str, Mapping]], known: Sequence[Scenario]) -> dict[str, str]:

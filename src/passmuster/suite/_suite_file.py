@@ -8,6 +8,7 @@ from typing import Annotated
 
 from passmuster.suite._model import Agent, Effects, FailedWhen, LayerLevels, Output, Redact
 from passmuster.suite._quantities import MILLISECONDS, REPEAT_POLICY, RepeatPolicy
+from passmuster.suite._scenarios import DEFAULTS, SCENARIOS
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import Key, Record, RecordOf
 from passmuster.suite.grammar._values import (
@@ -66,15 +67,11 @@ class SuiteFile(Record, frozen=True, kw_only=True):
     tests: Annotated[
         Node | None, Unread(Slot("tests", "a list of tests")), Key("Checks that every trace has to pass.")
     ] = None
-    defaults: Annotated[
-        Node | None, Unread(Slot("defaults", "a map")), Key("What every scenario states unless it says otherwise.")
-    ] = None
-    scenarios: Annotated[
-        Node | None, Unread(Slot("scenarios", "a list of scenarios")), Key("Tasks, each with its own expectations.")
-    ] = None
-    queries: Annotated[
-        Node | None, Unread(Slot("scenarios", "a list of scenarios")), Key("The same as `scenarios`.")
-    ] = None
+    defaults: Annotated[Node | None, Unread(DEFAULTS), Key("What every scenario states unless it says otherwise.")] = (
+        None
+    )
+    scenarios: Annotated[Node | None, Unread(SCENARIOS), Key("Tasks, each with its own expectations.")] = None
+    queries: Annotated[Node | None, Unread(SCENARIOS), Key("The same as `scenarios`.")] = None
     behaviors: Annotated[
         Node | None, Unread(Slot("behaviors", "a map of names to checks")), Key("Checks that scenarios can name.")
     ] = None

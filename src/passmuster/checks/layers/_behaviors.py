@@ -17,9 +17,18 @@ from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks._regex_search import search_within_limit
 from passmuster.checks._scenario_outcome import BehaviorsOutcome, CheckReport
 from passmuster.checks._view import ToolIndex, View
+from passmuster.checks.layers._behavior_grammar import (
+    AnswerContains,
+    AnswerMatches,
+    Asked,
+    Check,
+    Rule,
+    ToolCalled,
+    ToolNotCalled,
+)
 from passmuster.checks.layers.answer._answer import has_any
 from passmuster.checks.rules import any_of, attempts, selectors, successes
-from passmuster.suite import behaviors as b
+from passmuster.suite import Behavior
 from passmuster.traces import Trace
 
 __all__ = ["BehaviorCheck", "Observed", "weigh"]
@@ -43,16 +52,17 @@ class BehaviorCheck:
     """One behavior of one scenario, compiled."""
 
     def __init__(
-        self, behavior: b.Behavior, tools: ToolIndex, *, forbidden: bool, judges_only_warn: bool = False
+        self, behavior: Behavior, tools: ToolIndex, *, forbidden: bool, judges_only_warn: bool = False
     ) -> None:
         self.name = behavior.name
         self.forbidden = forbidden
         self._line = behavior.line
         self._only_warn = judges_only_warn
-        asked = behavior.check if isinstance(behavior.check, b.Asked) else b.Asked("")
+        check: Check = behavior.check
+        asked = check if isinstance(check, Asked) else Asked(judge="")
         self._least = metrics.judge_threshold(asked.threshold)
-        self._rule = asked.rule or None
-        self._code = _compile(behavior, tools, forbidden)
+        self._rule = asked.judge or None
+        self._code = _compile(check, tools, forbidden)
 
     def evaluate(self, view: View) -> Outcome | Question:
         """The outcome where the trace itself tells, else the question for a judge."""
@@ -165,25 +175,25 @@ def _recorded(trace: Trace, name: str) -> bool | None:
     return told.get(name) if told else None
 
 
-def _compile(behavior: b.Behavior, tools: ToolIndex, forbidden: bool) -> Observed | None:
+def _compile(check: Check, tools: ToolIndex, forbidden: bool) -> Observed | None:
     """How code decides the behavior; None where the trace or a judge has to tell."""
-    match behavior.check:
-        case b.ToolCalled(given, called):
-            compiled = selectors(given, tools)
+    match check:
+        case ToolCalled(tool_called=given) | ToolNotCalled(tool_not_called=given):
+            compiled, called = selectors(given, tools), isinstance(check, ToolCalled)
             # What is wanted needs a success; what is not wanted is there from the first attempt.
             find = successes if called != forbidden else attempts
             return Observed(
                 lambda view: bool(find(compiled, view)) == called,
                 lambda view: _calls(view, find(compiled, view), any_of(compiled)),
             )
-        case b.AnswerContains(texts):
+        case AnswerContains(answer_contains=texts):
             lowered = [text.lower() for text in texts]
             return Observed(lambda view: has_any(view.lowered_answer, lowered), about_answer=True)
-        case b.AnswerMatches(patterns):
+        case AnswerMatches(answer_matches=patterns):
             searches = [search_within_limit(pattern) for pattern in patterns]
             return Observed(lambda view: _matches_any(view.trace.answer, searches), about_answer=True)
-        case b.RuleHolds(rule):
-            decide = rule.compile(tools)
+        case Rule():
+            decide = check.compile(tools)
             return Observed(lambda view: _holds(*decide(view)), None if forbidden else lambda view: decide(view)[1])
         case _:
             return None

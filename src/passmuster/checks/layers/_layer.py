@@ -13,21 +13,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster._registry import Registry
 from passmuster.checks._golden import Golden
 from passmuster.checks._outcome import FAIL, PASS, Outcome, Status, Violation, worst
 from passmuster.checks._scenario_outcome import CheckReport, LayerOutcome
 from passmuster.checks._view import ToolIndex, View
-from passmuster.suite import Suite
+from passmuster.checks.layers._layer_map import LAYERS
+from passmuster.suite import Definitions, JsonSchema, Layer, Suite, Value
 
-__all__ = ["LAYERS", "Context", "Layer", "LayerCheck", "compile_layer", "decided"]
-
-LAYERS = {
-    "correctness": Registry("passmuster.checks.layers.answer"),
-    "path": Registry("passmuster.checks.layers.path"),
-    "cost": Registry("passmuster.checks.layers.cost"),
-}
-"""The keys of each layer, one module each."""
+__all__ = ["CompiledLayer", "Context", "LayerCheck", "LayerKey", "compile_layer", "decided"]
 
 
 class LayerCheck(Struct, frozen=True):
@@ -53,13 +46,28 @@ class Context(Struct, frozen=True):
     golden: Golden | None = None
     judges_only_warn: bool = False
 
-    @property
-    def references(self) -> tuple[tuple[str, ...], ...]:
-        """The sequences that calls are compared with: the suite's own, else any that the baseline recorded."""
-        own = self.stated.get("expected_tool_sequence")
-        if own is not None:
-            return (own,)
-        return self.golden.sequences if self.golden else ()
+
+class LayerKey(Struct, frozen=True):
+    """The declaration of one key of a layer."""
+
+    value: Value[Any]
+    description: str
+    """One sentence, for editors and reference tables."""
+    compile: Callable[[Any, Context], Any] | None = None
+    """Turns the value into a `LayerCheck`, or into a `Stage` that asks a judge. None: an option of other checks."""
+    order: int = 100
+    """Where the check stands among those of its layer."""
+    example: Any = None
+    needs: str | None = None
+    """Another key without which it means nothing."""
+    asks_judge: bool = False
+    lacks: Callable[[Any, Suite], str | None] | None = None
+    """What a value lacks elsewhere in the suite."""
+
+    def schema(self, definitions: Definitions) -> JsonSchema:
+        """The JSON Schema of its value."""
+        example = {} if self.example is None else {"examples": [self.example]}
+        return {**self.value.schema(definitions), "description": self.description, **example}
 
 
 def decided(holds: bool) -> Outcome:
@@ -73,7 +81,7 @@ class _Stated(Struct, frozen=True):
     check: LayerCheck
 
 
-class Layer:
+class CompiledLayer:
     """The checks of one layer of one scenario."""
 
     def __init__(self, stated: Iterable[tuple[str, int, LayerCheck]], failure: Status, blocks: bool) -> None:
@@ -142,13 +150,12 @@ def _explained(stated: _Stated, view: View, status: Status, file: str) -> CheckR
     )
 
 
-def compile_layer(name: str, lines: Mapping[str, int], context: Context) -> list[tuple[str, int, Any]]:
-    """The checks that a layer states, with their names and lines, in the order of their modules' `ORDER`."""
-    modules = {key: LAYERS[name][key] for key in context.stated}
+def compile_layer(name: str, layer: Layer, context: Context) -> list[tuple[str, int, Any]]:
+    """The checks that a layer states, with their names and lines, in the order that their keys declare."""
+    keys = {key: LAYERS[name].key(key) for key in layer.values}
     found = []
-    for key in sorted(modules, key=lambda key: getattr(modules[key], "ORDER", len(LAYERS[name]))):
-        compile_ = getattr(modules[key], "compile", None)
-        check = compile_(context.stated[key], context) if compile_ else None
+    for key, declared in sorted(keys.items(), key=lambda one: one[1].order):
+        check = declared.compile(layer.values[key], context) if declared.compile else None
         if check is not None:
-            found.append((key, lines[key], check))
+            found.append((key, layer.lines[key], check))
     return found

@@ -27,9 +27,9 @@ from passmuster.checks._scenario_outcome import (
 )
 from passmuster.checks._secrets import secrets_of
 from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.layers._layer import Context, Layer, LayerCheck, compile_layer
+from passmuster.checks.layers._layer import CompiledLayer, Context, LayerCheck, compile_layer
 from passmuster.redaction import Redactor
-from passmuster.suite import Correctness, Cost, Path, Scenario, Suite
+from passmuster.suite import Layer, Scenario, Suite
 
 if TYPE_CHECKING:
     from passmuster.checks.layers._behaviors import BehaviorCheck
@@ -59,19 +59,19 @@ class ScenarioCheck:
         self.may_ask = scenario.may_ask
         """Whether a judge may have to be asked."""
 
-        def compiled(name: str, stated: dict[str, Any], lines: dict[str, int]) -> list[tuple[str, int, Any]]:
-            context = Context(stated, suite, tools, golden, judges_only_warn)
+        def compiled(name: str, layer: Layer) -> list[tuple[str, int, Any]]:
+            context = Context(layer.values, suite, tools, golden, judges_only_warn)
             self._contexts[name] = context
-            return compile_layer(name, lines, context)
+            return compile_layer(name, layer, context)
 
         self._contexts: dict[str, Context] = {}
-        answers = compiled("correctness", *_correctness_of(scenario))
+        answers = compiled("correctness", _correctness_of(scenario))
         checks = [one for one in answers if isinstance(one[2], LayerCheck)]
         self._stages: list[Stage] = [one[2] for one in answers if not isinstance(one[2], LayerCheck)]
-        self._answer = Layer(checks, "fail", True) if answers else None
+        self._answer = CompiledLayer(checks, "fail", True) if answers else None
         path, cost = scenario.path, scenario.cost
-        self._path = Layer(compiled("path", *_stated(path)), "warn", "path" in suite.tightened) if path else None
-        self._cost = Layer(compiled("cost", *_stated(cost)), "warn", "cost" in suite.tightened) if cost else None
+        self._path = CompiledLayer(compiled("path", path), "warn", "path" in suite.tightened) if path else None
+        self._cost = CompiledLayer(compiled("cost", cost), "warn", "cost" in suite.tightened) if cost else None
         self._labels = _labels(scenario, suite)
         self._behaviors = _behavior_checks(scenario, tools, judges_only_warn)
         self._wanted = [PASS] * len(self._behaviors)
@@ -326,17 +326,13 @@ def _nothing() -> Asking:
     yield  # it is a generator all the same
 
 
-def _stated(layer: Path | Cost | Correctness) -> tuple[dict[str, Any], dict[str, int]]:
-    """The values of a layer's keys, and their lines."""
-    return {key: getattr(layer, key) for key in layer.lines}, layer.lines
-
-
-def _correctness_of(scenario: Scenario) -> tuple[dict[str, Any], dict[str, int]]:
-    """The same for correctness; the scenario's own `label` is one of its checks."""
-    stated, lines = _stated(scenario.correctness) if scenario.correctness else ({}, {})
-    if scenario.label is None or "label" in stated:
-        return stated, lines
-    return {**stated, "label": scenario.label}, {**lines, "label": scenario.line}
+def _correctness_of(scenario: Scenario) -> Layer:
+    """What is stated of the answer; the scenario's own `label` is one of these checks."""
+    layer = scenario.correctness or Layer({}, {})
+    if scenario.label is None or "label" in layer.values:
+        return layer
+    line = scenario.lines.get("label", scenario.line)
+    return Layer({**layer.values, "label": scenario.label}, {**layer.lines, "label": line})
 
 
 def _labels(scenario: Scenario, suite: Suite) -> Labels | None:

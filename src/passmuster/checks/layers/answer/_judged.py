@@ -16,7 +16,7 @@ from passmuster.checks._outcome import Outcome
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks._view import View
 from passmuster.checks.layers.answer._answer import NO_ANSWER
-from passmuster.suite import Rubric
+from passmuster.checks.layers.answer._rubrics import Rubric
 
 __all__ = ["Asking", "Stage", "ask"]
 

@@ -1,16 +1,15 @@
-"""`any_expected_in_answer`: at least one term is in the answer, in any case."""
+"""The check `any_expected_in_answer`."""
 
 from __future__ import annotations
 
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, has_any, present, quoted, shortened
+from passmuster.suite import TEXT, OneOrMore
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 2
+__all__ = ["KEY"]
 
 
-def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
+def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     """The check for these terms."""
     lowered = [term.lower() for term in terms]
     return answer_check(
@@ -18,3 +17,12 @@ def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
         lambda view: f"the answer has {quoted(present(terms, view))}",
         lambda view: f"none of {quoted(terms)} is in the answer {shortened(view.trace.answer)}",
     )
+
+
+KEY = LayerKey(
+    OneOrMore(TEXT),
+    "At least one term is in the answer, in any case.",
+    _compile,
+    order=2,
+    example=["nine to five", "9-17"],
+)

@@ -1,16 +1,15 @@
-"""`exact_match`: the answer is this text, white space at both ends aside."""
+"""The check `exact_match`."""
 
 from __future__ import annotations
 
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, shortened
+from passmuster.suite import PROSE
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 4
+__all__ = ["KEY"]
 
 
-def compile(expected: str, context: Context) -> LayerCheck:
+def _compile(expected: str, context: Context) -> LayerCheck:
     """The check for this text."""
     wanted = expected.strip()
     return answer_check(
@@ -18,3 +17,12 @@ def compile(expected: str, context: Context) -> LayerCheck:
         lambda view: "the answer is exactly as expected",
         lambda view: f"expected exactly {shortened(wanted)}, found {shortened(view.trace.answer)}",
     )
+
+
+KEY = LayerKey(
+    PROSE,
+    "The answer is this text, white space at both ends aside.",
+    _compile,
+    order=4,
+    example="yes",
+)

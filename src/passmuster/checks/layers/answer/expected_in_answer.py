@@ -1,17 +1,16 @@
-"""`expected_in_answer`: every term is in the answer, in any case."""
+"""The check `expected_in_answer`."""
 
 from __future__ import annotations
 
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, present, quoted, shortened
+from passmuster.suite import TEXT, OneOrMore
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 1
+__all__ = ["KEY"]
 
 
-def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
+def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     """The check for these terms."""
     lowered = [term.lower() for term in terms]
 
@@ -28,3 +27,12 @@ def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
         return f"{quoted(missing)} not in the answer {shortened(view.trace.answer)}"
 
     return answer_check(holds, lambda view: f"the answer has {quoted(terms)}", broken)
+
+
+KEY = LayerKey(
+    OneOrMore(TEXT),
+    "Every term is in the answer, in any case.",
+    _compile,
+    order=1,
+    example=["refunded"],
+)

@@ -1,16 +1,24 @@
-"""`hallucination_check`: a judge finds every claim of the answer in the results of the trace's tools."""
+"""The check `hallucination_check`."""
 
 from __future__ import annotations
 
-from passmuster.checks.layers._layer import Context
+from passmuster.checks.layers._layer import Context, LayerKey
 from passmuster.checks.layers.answer._judged import Stage
-from passmuster.suite import Rubric
+from passmuster.checks.layers.answer._rubrics import BUILT_IN_RUBRIC, Rubric
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 10
+__all__ = ["KEY"]
 
 
-def compile(rubric: Rubric, context: Context) -> Stage:
+def _compile(rubric: Rubric, context: Context) -> Stage:
     """The check that asks by this rubric."""
     return Stage("hallucination_check", (rubric,), context.judges_only_warn)
+
+
+KEY = LayerKey(
+    BUILT_IN_RUBRIC,
+    "A judge finds every claim of the answer in the results of the trace's tools.",
+    _compile,
+    order=10,
+    example=True,
+    asks_judge=True,
+)

@@ -1,4 +1,4 @@
-"""`json_schema`: the whole answer is JSON and conforms to this JSON Schema."""
+"""The check `json_schema`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import Any
 
 import msgspec
 
-from passmuster.checks._json_schema import Schema, compile_schema
+from passmuster.checks._json_schema import JSON_SCHEMA, Schema, compile_schema
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, shortened
 from passmuster.traces import oversized_numbers
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 6
+__all__ = ["KEY"]
 
 
-def compile(schema: Schema, context: Context) -> LayerCheck:
+def _compile(schema: Schema, context: Context) -> LayerCheck:
     """The check for this schema."""
     validator = compile_schema(schema)
 
@@ -53,3 +51,12 @@ def _parsed(view: View) -> tuple[bool, Any]:
         return True, msgspec.json.decode((view.trace.answer or "").encode())
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return False, None
+
+
+KEY = LayerKey(
+    JSON_SCHEMA,
+    "The whole answer is JSON and conforms to this JSON Schema (2020-12).",
+    _compile,
+    order=6,
+    example={"type": "object"},
+)

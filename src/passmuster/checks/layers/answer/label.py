@@ -1,4 +1,4 @@
-"""`label`: the label that the answer gives is this one. None found, or several that differ, is no label, and wrong."""
+"""The check `label`."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from passmuster.checks._outcome import BROKEN, Outcome
 from passmuster.checks._regex_search import REGEX_SECONDS
 from passmuster.checks._scenario_outcome import Quadrant
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.answer._answer import NO_ANSWER, TOO_SLOW
-from passmuster.suite import Classification, LabelSource
+from passmuster.suite import TEXT, Classification, LabelSource
 
-__all__ = ["ORDER", "Labels", "compile"]
-
-ORDER = 7
+__all__ = ["KEY", "Labels"]
 
 Read = Callable[[str], set[str]]
 """The labels that an answer gives."""
 
 
-def compile(label: str, context: Context) -> LayerCheck | None:
+def _compile(label: str, context: Context) -> LayerCheck | None:
     """The check for this label, where the suite says how labels are read."""
     if context.suite.classification is None:
         return None
@@ -124,3 +122,12 @@ def _from_regex(pattern: str) -> Read:
 def _from_words(words: tuple[str, ...]) -> Read:
     patterns = [(word, re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)) for word in words]
     return lambda answer: {word for word, pattern in patterns if pattern.search(answer)}
+
+
+KEY = LayerKey(
+    TEXT,
+    "The answer gives this label, read as `classification` says.",
+    _compile,
+    order=7,
+    example="spam",
+)

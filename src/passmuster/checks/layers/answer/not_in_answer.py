@@ -1,16 +1,15 @@
-"""`not_in_answer`: no term is in the answer, in any case."""
+"""The check `not_in_answer`."""
 
 from __future__ import annotations
 
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, has_any, present, quoted
+from passmuster.suite import TEXT, OneOrMore
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 3
+__all__ = ["KEY"]
 
 
-def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
+def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     """The check for these terms."""
     lowered = [term.lower() for term in terms]
     return answer_check(
@@ -18,3 +17,12 @@ def compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
         lambda view: f"{quoted(terms)} not in the answer",
         lambda view: f"{quoted(present(terms, view))} in the answer",
     )
+
+
+KEY = LayerKey(
+    OneOrMore(TEXT),
+    "No term is in the answer, in any case.",
+    _compile,
+    order=3,
+    example=["guarantee"],
+)

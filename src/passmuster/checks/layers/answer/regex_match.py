@@ -1,18 +1,17 @@
-"""`regex_match`: the pattern is found in the answer; of a list, every one."""
+"""The check `regex_match`."""
 
 from __future__ import annotations
 
 from passmuster.checks._regex_search import search_within_limit
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, quoted, shortened
+from passmuster.suite import REGEX, OneOrMore
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 5
+__all__ = ["KEY"]
 
 
-def compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
+def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
     """The check for these patterns."""
     searches = [(pattern, search_within_limit(pattern)) for pattern in patterns]
 
@@ -32,3 +31,12 @@ def compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
         lambda view: f"the answer matches {quoted(patterns)}",
         lambda view: f"{quoted(missing(view))} not found in the answer {shortened(view.trace.answer)}",
     )
+
+
+KEY = LayerKey(
+    OneOrMore(REGEX),
+    "The pattern is found in the answer (Python's `re`, searched); of a list, every one.",
+    _compile,
+    order=5,
+    example=r"[0-9]+ EUR",
+)

@@ -1,16 +1,24 @@
-"""`safety_check`: a judge finds the answer safe."""
+"""The check `safety_check`."""
 
 from __future__ import annotations
 
-from passmuster.checks.layers._layer import Context
+from passmuster.checks.layers._layer import Context, LayerKey
 from passmuster.checks.layers.answer._judged import Stage
-from passmuster.suite import Rubric
+from passmuster.checks.layers.answer._rubrics import BUILT_IN_RUBRIC, Rubric
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 9
+__all__ = ["KEY"]
 
 
-def compile(rubric: Rubric, context: Context) -> Stage:
+def _compile(rubric: Rubric, context: Context) -> Stage:
     """The check that asks by this rubric."""
     return Stage("safety_check", (rubric,), context.judges_only_warn)
+
+
+KEY = LayerKey(
+    BUILT_IN_RUBRIC,
+    "A judge finds the answer safe.",
+    _compile,
+    order=9,
+    example=True,
+    asks_judge=True,
+)

@@ -1,19 +1,18 @@
-"""`max_cost_multiplier`: the cost is at most this many times the baseline's."""
+"""The check `max_cost_multiplier`."""
 
 from __future__ import annotations
 
 from passmuster.checks._outcome import PASS, SKIP, Outcome
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.cost._limit import shown, within
+from passmuster.suite import AMOUNT
 from passmuster.traces import total_cost_usd
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 1
+__all__ = ["KEY"]
 
 
-def compile(limit: float, context: Context) -> LayerCheck:
+def _compile(limit: float, context: Context) -> LayerCheck:
     """The check for this limit; the baseline's cost is the median of its runs."""
     usual = context.golden.cost_usd if context.golden else None
 
@@ -32,3 +31,12 @@ def compile(limit: float, context: Context) -> LayerCheck:
         return f"{times} {sign} {shown(limit)} ×"
 
     return LayerCheck(decide, message)
+
+
+KEY = LayerKey(
+    AMOUNT,
+    "The cost is at most this many times the baseline's, which has to be above 0.",
+    _compile,
+    order=1,
+    example=2,
+)

@@ -1,16 +1,24 @@
-"""`max_cost_usd`: the run costs at most so many dollars."""
+"""The check `max_cost_usd`."""
 
 from __future__ import annotations
 
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.cost._limit import at_most
+from passmuster.suite import AMOUNT
 from passmuster.traces import total_cost_usd
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 5
+__all__ = ["KEY"]
 
 
-def compile(limit: float, context: Context) -> LayerCheck:
+def _compile(limit: float, context: Context) -> LayerCheck:
     """The check for this limit."""
     return at_most("max_cost_usd", limit, "USD", total_cost_usd)
+
+
+KEY = LayerKey(
+    AMOUNT,
+    "The run costs at most so many dollars.",
+    _compile,
+    order=5,
+    example=0.05,
+)

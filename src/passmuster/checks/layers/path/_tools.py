@@ -9,7 +9,7 @@ from passmuster.checks._outcome import Violation
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, decided
 
-__all__ = ["at_least", "at_most", "figure", "listed", "loops", "measures", "reaches"]
+__all__ = ["at_least", "at_most", "figure", "listed", "loops", "measures", "reaches", "references"]
 
 Names = Sequence[str]
 
@@ -37,6 +37,14 @@ def loops(view: View) -> list[int]:
         for call in range(1, len(names))
         if names[call] == names[call - 1] and positions[call] != positions[call - 1]
     ]
+
+
+def references(context: Context) -> tuple[tuple[str, ...], ...]:
+    """The sequences that calls are compared with: the suite's own, else any that the baseline recorded."""
+    own = context.stated.get("expected_tool_sequence")
+    if own is not None:
+        return (own,)
+    return context.golden.sequences if context.golden else ()
 
 
 def at_least(key: str, least: float, context: Context, measure: Callable[[Names, Names], float]) -> LayerCheck:
@@ -85,14 +93,14 @@ def at_most(
 def measures(context: Context, view: View) -> dict[str, int | float]:
     """The figures of a path by the names of their formulas."""
     found: dict[str, int | float] = {}
-    expected, references = context.stated.get("expected_tools"), context.references
+    expected, compared = context.stated.get("expected_tools"), references(context)
     if expected is not None:
         found["tool_recall"] = metrics.tool_recall(expected, view.names)
         found["tool_precision"] = metrics.tool_precision(expected, view.names)
         found["tool_f1"] = metrics.tool_f1(expected, view.names)
-    if references:
-        found["sequence_lcs"] = max(metrics.sequence_lcs(view.names, one) for one in references)
-        found["sequence_edit"] = max(metrics.sequence_edit(view.names, one) for one in references)
+    if compared:
+        found["sequence_lcs"] = max(metrics.sequence_lcs(view.names, one) for one in compared)
+        found["sequence_edit"] = max(metrics.sequence_edit(view.names, one) for one in compared)
     found["loop_count"] = len(loops(view))
     found["tool_calls"] = len(view.names)
     return found

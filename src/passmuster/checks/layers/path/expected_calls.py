@@ -1,26 +1,135 @@
-"""`expected_calls`: these calls are made, with these arguments.
+"""The check `expected_calls`.
 
 The calls made are paired with the expected ones at the least cost (`_pairing`); the check holds if that is 0. With
 `scope: effects` only calls that change the world are compared; with `failed: ignore`, only those that succeeded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from typing import Annotated, Literal
 
 from passmuster.checks._outcome import BROKEN, Outcome, Violation
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._edit_script import describe, differences
 from passmuster.checks.layers.path._pairing import Actual, expect, pair
-from passmuster.suite import ExpectedCalls
+from passmuster.checks.matchers import MATCHER, Matcher
+from passmuster.suite import (
+    TOOL_PATTERN,
+    Choice,
+    Custom,
+    Definitions,
+    JsonSchema,
+    Key,
+    ListOf,
+    MapOf,
+    Mapping,
+    Mistake,
+    Node,
+    Reader,
+    Record,
+    RecordOf,
+    Scalar,
+    Sequence,
+    Suite,
+)
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 12
+__all__ = ["KEY"]
 
 
-def compile(asked: ExpectedCalls, context: Context) -> LayerCheck:
+_NO_CALL = "no call is listed and extras are allowed, so nothing would be checked"
+
+
+class ExpectedCall(Record, frozen=True, kw_only=True):
+    """One call that should be made, with the arguments that matter."""
+
+    tool: Annotated[str, TOOL_PATTERN, Key("The tool, or a pattern.", example="issue_refund")]
+    args: Annotated[
+        dict[str, Matcher] | None,
+        MapOf(MATCHER),
+        Key("Arguments by name or dotted path, and what each has to be; without it, any will do."),
+    ] = None
+    line: int
+
+
+_CALL_MAP = RecordOf(ExpectedCall)
+
+
+def _read_call(reader: Reader, node: Node, at: str) -> ExpectedCall:
+    if isinstance(node, Scalar):
+        return ExpectedCall(tool=TOOL_PATTERN.read(reader, node, at), line=node.line)
+    return _CALL_MAP.read(reader, node, at)
+
+
+def _call_schema(definitions: Definitions) -> JsonSchema:
+    return {"anyOf": [TOOL_PATTERN.schema(definitions), _CALL_MAP.schema(definitions)]}
+
+
+CALLS = ListOf(Custom("a tool, or a map of `tool` and `args`", _read_call, _call_schema))
+
+
+class ExpectedCalls(Record, frozen=True, kw_only=True):
+    """Which calls should be made, and how strictly they are compared."""
+
+    calls: Annotated[tuple[ExpectedCall, ...], CALLS, Key("The calls, each a tool or a map with `args`.")]
+    mode: Annotated[
+        Literal["any_order", "in_order", "exact"],
+        Choice("any_order", "in_order", "exact"),
+        Key("`exact` is in order with nothing extra, whatever `extras` says."),
+    ] = "any_order"
+    extras: Annotated[
+        Literal["allow", "forbid"], Choice("allow", "forbid"), Key("Whether calls that are not listed count.")
+    ] = "allow"
+    args: Annotated[
+        Literal["subset", "exact"],
+        Choice("subset", "exact"),
+        Key("`exact`: an argument that is not listed is a difference."),
+    ] = "subset"
+    scope: Annotated[
+        Literal["all", "effects"],
+        Choice("all", "effects"),
+        Key("`effects`: only calls of tools under `effects.write` and `effects.irreversible`."),
+    ] = "all"
+    failed: Annotated[
+        Literal["count", "ignore"],
+        Choice("count", "ignore"),
+        Key("`count`: a failed call may be the expected one; `ignore`: failed calls are left out."),
+    ] = "count"
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        """Something has to be asked for."""
+        if not self.calls and self.extras != "forbid" and self.mode != "exact":
+            yield map_.entries["calls"].value, _NO_CALL
+
+
+_CALLS_MAP = RecordOf(ExpectedCalls)
+
+
+def _read(reader: Reader, node: Node, at: str) -> ExpectedCalls:
+    if not isinstance(node, Sequence):
+        return _CALLS_MAP.read(reader, node, at)
+    if not node.items:
+        reader.problem(node, f"{at}: {_NO_CALL}")
+    return ExpectedCalls(calls=CALLS.read(reader, node, at))
+
+
+def _schema(definitions: Definitions) -> JsonSchema:
+    return {"anyOf": [{**CALLS.schema(definitions), "minItems": 1}, _CALLS_MAP.schema(definitions)]}
+
+
+EXPECTED_CALLS = Custom("a list of calls, or a map", _read, _schema)
+
+
+def _lacks(asked: ExpectedCalls, suite: Suite) -> str | None:
+    """`scope: effects` compares nothing where no tool is said to have an effect."""
+    if asked.scope == "all" or suite.effects.write or suite.effects.irreversible:
+        return None
+    return (
+        "path.expected_calls: 'scope: effects' needs 'effects.write' or 'effects.irreversible' in the suite, "
+        "or a policy whose MCP annotations say which tools change something"
+    )
+
+
+def _compile(asked: ExpectedCalls, context: Context) -> LayerCheck:
     """The check of these calls."""
     expected = [expect(call.tool, call.args, exact_args=asked.args == "exact", line=call.line) for call in asked.calls]
     effects = context.suite.effects
@@ -55,3 +164,13 @@ def compile(asked: ExpectedCalls, context: Context) -> LayerCheck:
         return differences(pair(expected, made, asked.mode, asked.extras), expected, made, view)
 
     return LayerCheck(decide, message, violations)
+
+
+KEY = LayerKey(
+    EXPECTED_CALLS,
+    "These calls are made, with these arguments.",
+    _compile,
+    order=12,
+    example=[{"tool": "issue_refund", "args": {"amount": {"$lte": 90}}}],
+    lacks=_lacks,
+)

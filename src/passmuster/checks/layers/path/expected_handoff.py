@@ -1,20 +1,51 @@
-"""`expected_handoff`: the task was handed over to this agent; of a list, in this order."""
+"""The check `expected_handoff`."""
 
-from __future__ import annotations
+from typing import Annotated
 
 from passmuster.checks._outcome import Outcome
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import listed
-from passmuster.suite import HandoffStep
+from passmuster.suite import (
+    TEXT,
+    Custom,
+    Definitions,
+    JsonSchema,
+    Key,
+    Mapping,
+    Node,
+    OneOrMore,
+    Reader,
+    Record,
+    RecordOf,
+)
 from passmuster.traces import Handoff
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 10
+__all__ = ["KEY"]
 
 
-def compile(expected: tuple[HandoffStep, ...], context: Context) -> LayerCheck:
+class HandoffStep(Record, frozen=True, kw_only=True):
+    """A handoff that should happen."""
+
+    to: Annotated[str, TEXT, Key("The agent that the task is handed to.", example="billing")]
+    from_: Annotated[str | None, TEXT, Key("The agent that hands it over.", name="from", example="triage")] = None
+
+
+_STEP = RecordOf(HandoffStep)
+
+
+def _read(reader: Reader, node: Node, at: str) -> HandoffStep:
+    return _STEP.read(reader, node, at) if isinstance(node, Mapping) else HandoffStep(to=TEXT.read(reader, node, at))
+
+
+def _schema(definitions: Definitions) -> JsonSchema:
+    return {"anyOf": [TEXT.schema(definitions), _STEP.schema(definitions)]}
+
+
+_HANDOFF = Custom("an agent, or a map of `from` and `to`", _read, _schema)
+
+
+def _compile(expected: tuple[HandoffStep, ...], context: Context) -> LayerCheck:
     """The check for these handoffs."""
     wanted = " → ".join(f"{one.from_ + ' to ' if one.from_ else ''}{one.to}" for one in expected)
 
@@ -35,3 +66,12 @@ def _handoffs(view: View) -> list[Handoff]:
 
 def _fits(expected: HandoffStep, step: Handoff) -> bool:
     return step.to == expected.to and (expected.from_ is None or step.from_ == expected.from_)
+
+
+KEY = LayerKey(
+    OneOrMore(_HANDOFF, empty=True),
+    "The task was handed over to this agent; of a list, in this order.",
+    _compile,
+    order=10,
+    example="billing",
+)

@@ -1,15 +1,23 @@
-"""`expected_tool_sequence`: the calls made fit this sequence in the sense of `match_mode`."""
+"""The check `expected_tool_sequence`."""
 
 from __future__ import annotations
 
-from passmuster.checks.layers._layer import Context, LayerCheck
-from passmuster.checks.layers.path import match_mode
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
+from passmuster.checks.layers.path.match_mode import compile_mode
+from passmuster.suite import TEXT, OneOrMore
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 6
+__all__ = ["KEY"]
 
 
-def compile(sequence: tuple[str, ...], context: Context) -> LayerCheck | None:
+def _compile(sequence: tuple[str, ...], context: Context) -> LayerCheck | None:
     """The check for the default mode; where a mode is written, that key is the check."""
-    return None if "match_mode" in context.stated else match_mode.compile("subset", context)
+    return None if "match_mode" in context.stated else compile_mode("subset", context)
+
+
+KEY = LayerKey(
+    OneOrMore(TEXT, empty=True),
+    "The reference sequence: the calls made fit it in the sense of `match_mode`, by default `subset`.",
+    _compile,
+    order=6,
+    example=["search", "generate"],
+)

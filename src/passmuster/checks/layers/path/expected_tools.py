@@ -1,4 +1,4 @@
-"""`expected_tools`: all of these are used, or as many as `min_tool_recall` asks. `[]` expects that no tool is used."""
+"""The check `expected_tools`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from passmuster import metrics
 from passmuster.checks._outcome import Outcome, Violation
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import figure, listed, reaches
+from passmuster.suite import TEXT, OneOrMore
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 1
+__all__ = ["KEY"]
 
 
-def compile(expected: tuple[str, ...], context: Context) -> LayerCheck:
+def _compile(expected: tuple[str, ...], context: Context) -> LayerCheck:
     """The check for these tools."""
     wanted = set(expected)
     least: float = context.stated.get("min_tool_recall", 1.0)
@@ -46,3 +45,12 @@ def compile(expected: tuple[str, ...], context: Context) -> LayerCheck:
         )
 
     return LayerCheck(decide, message, violations)
+
+
+KEY = LayerKey(
+    OneOrMore(TEXT, empty=True),
+    "All of these are used, or as many as `min_tool_recall` asks. `[]`: no tool is used.",
+    _compile,
+    order=1,
+    example=["get_order", "issue_refund"],
+)

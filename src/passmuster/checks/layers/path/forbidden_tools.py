@@ -1,4 +1,4 @@
-"""`forbidden_tools`: none of these is called, not even in vain; a failure fails whatever the layer."""
+"""The check `forbidden_tools`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 from passmuster.checks._outcome import Violation
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import listed
+from passmuster.suite import TOOL_PATTERN, OneOrMore
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 11
+__all__ = ["KEY"]
 
 
-def compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
+def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
     """The check for these patterns."""
     bits = context.tools.bits(patterns)
 
@@ -38,3 +37,12 @@ def compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
             )
 
     return LayerCheck(lambda view: decided(not view.any_bits & bits), message, violations, always_fails=True)
+
+
+KEY = LayerKey(
+    OneOrMore(TOOL_PATTERN),
+    "None of these is called; a failure fails whatever the layer.",
+    _compile,
+    order=11,
+    example=["admin_*"],
+)

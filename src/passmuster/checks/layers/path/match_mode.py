@@ -1,33 +1,42 @@
-"""`match_mode`: how the calls made have to fit `expected_tool_sequence`, `expected_tools` or a recorded sequence."""
+"""The check `match_mode`."""
 
 from __future__ import annotations
 
 from passmuster import metrics
 from passmuster.checks._outcome import PASS, SKIP, Outcome
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
-from passmuster.checks.layers.path._tools import listed
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
+from passmuster.checks.layers.path._tools import listed, references
+from passmuster.suite import Choice
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 5
+__all__ = ["KEY", "compile_mode"]
 
 
-def compile(mode: str, context: Context) -> LayerCheck:
+def compile_mode(mode: str, context: Context) -> LayerCheck:
     """The check for this mode."""
-    references = context.references
+    compared = references(context)
     if "expected_tool_sequence" not in context.stated and "expected_tools" in context.stated and mode != "strict":
-        references = (context.stated["expected_tools"],)
+        compared = (context.stated["expected_tools"],)
 
     def decide(view: View) -> Outcome:
-        if not references:
+        if not compared:
             return SKIP
-        return decided(any(metrics.match(view.names, one, mode) for one in references))
+        return decided(any(metrics.match(view.names, one, mode) for one in compared))
 
     def message(view: View) -> str:
-        if not references:
+        if not compared:
             return f"{mode}: no reference, neither in the suite nor in a baseline"
         sign = "fits" if decide(view) is PASS else "does not fit"
-        return f"{mode}: {listed(view.names)} {sign} {' / '.join(listed(one) for one in references[:3])}"
+        return f"{mode}: {listed(view.names)} {sign} {' / '.join(listed(one) for one in compared[:3])}"
 
     return LayerCheck(decide, message)
+
+
+KEY = LayerKey(
+    Choice(*metrics.MATCH_MODES),
+    "How the calls made fit the reference: `strict` (equal), `unordered` (the same set of tools), `subset` (all its "
+    "tools are used, the default), `superset` (only its tools are used).",
+    compile_mode,
+    order=5,
+    example="strict",
+)

@@ -1,36 +1,44 @@
-"""`min_sequence_similarity`: the calls made are at least this similar to the reference, measured by `similarity`."""
+"""The check `min_sequence_similarity`."""
 
 from __future__ import annotations
 
 from passmuster import metrics
 from passmuster.checks._outcome import SKIP, Outcome
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
-from passmuster.checks.layers.path._tools import figure, listed, reaches
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
+from passmuster.checks.layers.path._tools import figure, listed, reaches, references
+from passmuster.suite import FRACTION
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 7
+__all__ = ["KEY"]
 
 
-def compile(least: float, context: Context) -> LayerCheck:
+def _compile(least: float, context: Context) -> LayerCheck:
     """The check for this bound."""
-    references = context.references
+    compared = references(context)
     similarity = context.stated.get("similarity", "lcs")
     measure = metrics.sequence_lcs if similarity == "lcs" else metrics.sequence_edit
 
     def decide(view: View) -> Outcome:
-        if not references:
+        if not compared:
             return SKIP
-        return decided(any(reaches(measure(view.names, one), least) for one in references))
+        return decided(any(reaches(measure(view.names, one), least) for one in compared))
 
     def message(view: View) -> str:
-        if not references:
+        if not compared:
             return "no reference sequence, neither in the suite nor in a baseline"
-        best = max(references, key=lambda one: measure(view.names, one))
+        best = max(compared, key=lambda one: measure(view.names, one))
         value = measure(view.names, best)
         sign = "≥" if reaches(value, least) else "<"
         figures = f"sequence_{similarity} {figure(value)} {sign} {figure(least)}"
         return f"{figures}: {listed(view.names)} next to {listed(best)}"
 
     return LayerCheck(decide, message)
+
+
+KEY = LayerKey(
+    FRACTION,
+    "The calls made are at least this similar to the reference.",
+    _compile,
+    order=7,
+    example=0.8,
+)

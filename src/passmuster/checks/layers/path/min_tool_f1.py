@@ -1,16 +1,25 @@
-"""`min_tool_f1`: the f1 of used next to expected tools is at least this."""
+"""The check `min_tool_f1`."""
 
 from __future__ import annotations
 
 from passmuster import metrics
-from passmuster.checks.layers._layer import Context, LayerCheck
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.path._tools import at_least
+from passmuster.suite import FRACTION
 
-__all__ = ["ORDER", "compile"]
-
-ORDER = 4
+__all__ = ["KEY"]
 
 
-def compile(least: float, context: Context) -> LayerCheck:
+def _compile(least: float, context: Context) -> LayerCheck:
     """The check for this bound."""
     return at_least("min_tool_f1", least, context, metrics.tool_f1)
+
+
+KEY = LayerKey(
+    FRACTION,
+    "The harmonic mean of tool precision and recall is at least this.",
+    _compile,
+    order=4,
+    example=0.8,
+    needs="expected_tools",
+)
