@@ -8,22 +8,22 @@ from passmuster._version import __version__
 TYPE_CHECKING = False  # type checkers take it for true; importing it from `typing` would cost every start
 
 if TYPE_CHECKING:
-    from passmuster._problems import InputError, SuiteError, TraceError, UsageError
-    from passmuster.api import evaluate, load_suite
+    from passmuster._problems import InputError, OutsideError, SuiteError, TraceError, UsageError
+    from passmuster.api import evaluate, load_suite, read_traces, suite_from_dict
     from passmuster.checks import MetricResult, Violation, metric
     from passmuster.scoring import Report
     from passmuster.suite import Suite
-    from passmuster.traces import ToolCall, Trace, read_traces
+    from passmuster.traces import ToolCall, Trace
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "_problems": ("InputError", "SuiteError", "TraceError", "UsageError"),
-            "api": ("evaluate", "load_suite"),
+            "_problems": ("InputError", "OutsideError", "SuiteError", "TraceError", "UsageError"),
+            "api": ("evaluate", "load_suite", "read_traces", "suite_from_dict"),
             "checks": ("MetricResult", "Violation", "metric"),
             "scoring": ("Report",),
             "suite": ("Suite",),
-            "traces": ("ToolCall", "Trace", "read_traces"),
+            "traces": ("ToolCall", "Trace"),
         },
     )
 
@@ -31,6 +31,7 @@ else:
 __all__ = [
     "InputError",
     "MetricResult",
+    "OutsideError",
     "Report",
     "Suite",
     "SuiteError",
@@ -44,6 +45,7 @@ __all__ = [
     "load_suite",
     "metric",
     "read_traces",
+    "suite_from_dict",
 ]
 
 

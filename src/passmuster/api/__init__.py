@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from passmuster.api._save_baseline import save_baseline as save_baseline
     from passmuster.api._schema import SchemaOf as SchemaOf
     from passmuster.api._schema import json_schema as json_schema
+    from passmuster.api._suite_from_dict import suite_from_dict as suite_from_dict
     from passmuster.api._thresholds import Suggestion as Suggestion
     from passmuster.api._thresholds import Tightening as Tightening
     from passmuster.api._thresholds import suggest_thresholds as suggest_thresholds
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from passmuster.scoring import JudgeMode as JudgeMode
     from passmuster.scoring import Report as Report
     from passmuster.suite import share as share
+    from passmuster.traces import read_traces as read_traces
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -48,7 +50,8 @@ else:
             "_run": ("OnProgress", "RenderedReport", "Report", "Run", "add_to_history", "run", "write_report"),
             "_save_baseline": ("SavedBaseline", "save_baseline"),
             "_schema": ("SchemaOf", "json_schema"),
+            "_suite_from_dict": ("suite_from_dict",),
             "_thresholds": ("Suggestion", "Tightening", "share", "suggest_thresholds", "tighten_thresholds"),
-            "_trace_files": ("StandardInput", "trace_formats"),
+            "_trace_files": ("StandardInput", "read_traces", "trace_formats"),
         },
     )
