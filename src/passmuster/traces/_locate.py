@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from passmuster.traces._model import Origin, Place, Trace
-from passmuster.traces._records import BadRecord, is_document, read_records, unreadable
+from passmuster.traces._records import BadRecord, is_document, read_records
 from passmuster.traces._sources import Source
 
 __all__ = ["PartLines", "Spot", "line_of_byte", "lines_of", "spot_of_call", "spot_of_trace", "step_offsets"]
@@ -102,20 +101,17 @@ def _count(source: Source, offsets: set[int]) -> dict[int, int]:
     lines: dict[int, int] = {}
     passed, line = 0, 1
     waiting = sorted(offsets, reverse=True)
-    try:
-        with source.open() as file:
-            while waiting:
-                chunk = file.read(1 << 20)
-                place = 0
-                while waiting and (waiting[-1] < passed + len(chunk) or not chunk):
-                    offset = waiting.pop()
-                    line += chunk.count(b"\n", place, offset - passed)
-                    place = offset - passed
-                    lines[offset] = line
-                line += chunk.count(b"\n", place)
-                passed += len(chunk)
-    except (EOFError, zlib.error, OSError) as error:
-        raise unreadable(source, error) from error
+    with source.open() as file:
+        while waiting:
+            chunk = file.read(1 << 20)
+            place = 0
+            while waiting and (waiting[-1] < passed + len(chunk) or not chunk):
+                offset = waiting.pop()
+                line += chunk.count(b"\n", place, offset - passed)
+                place = offset - passed
+                lines[offset] = line
+            line += chunk.count(b"\n", place)
+            passed += len(chunk)
     return lines
 
 

@@ -132,9 +132,7 @@ class Message(Struct, frozen=True, gc=False, tag_field="type", tag="message"):
     """Something said by the user, the agent or the system."""
 
     role: Annotated[str, Meta(description="Who says it: user, assistant, system, …")]
-    content: Annotated[Any, Meta(description='A string, or a list of parts of which those with a "text" are read.')] = (
-        None
-    )
+    content: Annotated[Any, Meta(description='A string, or a list of parts with a "text".')] = None
 
     @property
     def text(self) -> str | None:

@@ -47,6 +47,9 @@ MISNAMED_ARGUMENTS = (
 """Names under which `arguments` are not read: a call with one of them would be taken for a call without arguments."""
 
 
+_Behaviors = list[str] | dict[str, bool]
+
+
 class _AgentFields(Struct):
     name: str | None = None
     version: str | int | float | None = None
@@ -62,13 +65,9 @@ class FormToolCall(Struct, tag_field="type", tag="tool_call"):
 
     tool: Annotated[str, Meta(description="The name of the tool.")]
     id: Annotated[Key | None, Meta(description="What a tool_result or the `parent` of a step calls this call.")] = None
-    arguments: Annotated[
-        Raw, Meta(description="An object by name; a string that holds the JSON of an object is read as that object.")
-    ] = field(default_factory=Raw)
+    arguments: Annotated[Raw, Meta(description="An object, or a string with its JSON.")] = field(default_factory=Raw)
     result: Annotated[Raw, Meta(description="What the tool returned.")] = field(default_factory=Raw)
-    error: Annotated[
-        Any, Meta(description='Why the call failed; null, "", 0, false, [] and {} mean that it did not.')
-    ] = None
+    error: Annotated[Any, Meta(description="Why the call failed; null, false, 0 or empty: it did not.")] = None
     duration_ms: Annotated[Amount | None, Meta(description="How long it took, in milliseconds.")] = None
     group: Annotated[Key | None, Meta(description="Calls made in parallel share it.")] = None
     parent: Annotated[Key | None, Meta(description="The id of the step it ran inside.")] = None
@@ -95,18 +94,13 @@ class TraceFields(Struct):
     query: Annotated[str | None, Meta(description="What the agent was asked.")] = None
     answer: Annotated[str | None, Meta(description="What it answered; an empty string is an answer.")] = None
     run: Annotated[int | None, Meta(description="Which repetition this is.")] = None
-    agent: Annotated[
-        str | _AgentFields | None, Meta(description="The agent that acted: a name, or a name and a version.")
-    ] = None
+    agent: Annotated[str | _AgentFields | None, Meta(description="A name, or a name and a version.")] = None
     steps: Annotated[list[FormStep] | None, Meta(description="What happened, in order.")] = None
     total_tokens: Annotated[Count | None, Meta(description="Tokens in and out of all model calls.")] = None
     total_llm_calls: Annotated[Count | None, Meta(description="The number of model calls.")] = None
     total_duration_ms: Annotated[Amount | None, Meta(description="From start to end, in milliseconds.")] = None
     total_cost_usd: Annotated[Amount | None, Meta(description="What the run cost, in US dollars.")] = None
-    behaviors: Annotated[
-        list[str] | dict[str, bool] | None,
-        Meta(description="Behaviors that were observed: a complete list, or a map that says true or false of each."),
-    ] = None
+    behaviors: Annotated[_Behaviors | None, Meta(description="All that were observed, or true or false each.")] = None
     tags: Annotated[list[str] | None, Meta(description="Tests select traces by these.")] = None
     error: Annotated[str | _FaultFields | None, Meta(description="Why the agent did not finish.")] = None
 

@@ -6,7 +6,6 @@ A record is bytes of valid UTF-8 that look like JSON; a format decodes it. Offse
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import BufferedReader, FileIO
@@ -14,7 +13,6 @@ from io import BufferedReader, FileIO
 import msgspec
 from msgspec import Raw, Struct
 
-from passmuster._problems import Problem, TraceError
 from passmuster.traces._sources import Source
 
 __all__ = [
@@ -27,7 +25,6 @@ __all__ = [
     "explain",
     "is_document",
     "read_records",
-    "unreadable",
 ]
 
 UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
@@ -69,20 +66,17 @@ def is_document(source: Source) -> bool:
     """Whether the file is one JSON document, not one record per line."""
     if source.lines_expected:
         return False
-    try:
-        with source.open() as file:
-            written = (line for line in file if line.removeprefix(_BOM).strip())
-            first = next(written, b"").removeprefix(_BOM)
-            if not first.lstrip().startswith(b"{"):
-                return True
-            if _is_json(first):
-                return False
-            # A document over several lines; unless the second line is JSON and the whole is not, for then this is a
-            # file of lines whose first one is damaged.
-            second = next(written, b"")
-            return not _is_json(second) or _is_json(b"".join((first, second, file.read())))
-    except (EOFError, zlib.error, OSError) as error:
-        raise unreadable(source, error) from error
+    with source.open() as file:
+        written = (line for line in file if line.removeprefix(_BOM).strip())
+        first = next(written, b"").removeprefix(_BOM)
+        if not first.lstrip().startswith(b"{"):
+            return True
+        if _is_json(first):
+            return False
+        # A document over several lines; unless the second line is JSON and the whole is not, for then this is a file
+        # of lines whose first one is damaged.
+        second = next(written, b"")
+        return not _is_json(second) or _is_json(b"".join((first, second, file.read())))
 
 
 def _is_json(text: bytes) -> bool:
@@ -101,19 +95,8 @@ def read_records(
     on_end: OnEnd = lambda lines: None,
 ) -> Iterator[Record]:
     """The records of a file, or those lines that begin within `span` (bytes from, bytes to)."""
-    try:
-        with source.open() as file:
-            yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
-    except (EOFError, zlib.error, OSError) as error:
-        raise unreadable(source, error) from error
-
-
-def unreadable(source: Source, error: Exception) -> TraceError:
-    """The error of a file that cannot be read or decompressed to its end."""
-    if source.compressed and not isinstance(error, PermissionError | IsADirectoryError | FileNotFoundError):
-        return TraceError(Problem(f"the gzip file is damaged or cut off ({error})", source.name))
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return TraceError(Problem(f"cannot be read: {reason}", source.name))
+    with source.open() as file:
+        yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
 
 
 def _lines(file: BufferedReader, on_bad: OnBad, span: Span | None, on_end: OnEnd) -> Iterator[Record]:

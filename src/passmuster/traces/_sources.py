@@ -9,8 +9,10 @@ import contextlib
 import io
 import os
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -40,16 +42,24 @@ class Source(Struct, frozen=True):
         """Whether the file's ending promises one record per line."""
         return self.path.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
-    def open(self) -> io.BufferedReader:
-        """The file's bytes, decompressed."""
+    @contextlib.contextmanager
+    def open(self) -> Iterator[io.BufferedReader]:
+        """The file's bytes, decompressed. Raises `TraceError` where they cannot be read to their end."""
         try:
-            if self.compressed:
-                import gzip  # late, for few runs need it
+            with io.BufferedReader(self._raw(), _BUFFER) as file:
+                yield file
+        except (EOFError, zlib.error, OSError) as error:
+            reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+            if self.compressed and not isinstance(error, PermissionError | IsADirectoryError | FileNotFoundError):
+                reason = f"the gzip file is damaged or cut off ({error})"
+            raise TraceError(Problem(reason, self.name)) from error
 
-                return io.BufferedReader(gzip.GzipFile(self.path), _BUFFER)
-            return io.BufferedReader(io.FileIO(self.path), _BUFFER)
-        except OSError as error:
-            raise TraceError(Problem(f"cannot be read: {error.strerror or error}", self.name)) from error
+    def _raw(self) -> Any:
+        if not self.compressed:
+            return io.FileIO(self.path)
+        import gzip  # late, for few runs need it
+
+        return gzip.GzipFile(self.path)
 
 
 def find_sources(patterns: Iterable[str], base: Path, root: Path, format: str | None = None) -> list[Source]:

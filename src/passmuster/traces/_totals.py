@@ -43,18 +43,14 @@ def total_tokens(trace: Trace) -> int | None:
 
 def total_llm_calls(trace: Trace) -> int | None:
     """The number of model calls."""
-    if trace.total_llm_calls is not None:
-        return trace.total_llm_calls
-    return len(trace.model_calls) or None
+    return trace.total_llm_calls if trace.total_llm_calls is not None else len(trace.model_calls) or None
 
 
 def total_cost_usd(trace: Trace) -> float | None:
     """Dollars spent on model calls."""
     if trace.total_cost_usd is not None:
         return trace.total_cost_usd
-    costs = [call.cost_usd for call in trace.model_calls]
-    known = [cost for cost in costs if cost is not None]
-    return _sum(known) if costs and len(known) == len(costs) else None
+    return _sum([call.cost_usd for call in trace.model_calls])
 
 
 def total_duration_ms(trace: Trace) -> float | None:
@@ -64,34 +60,34 @@ def total_duration_ms(trace: Trace) -> float | None:
     calls = trace.tool_calls
     for call in calls:
         if call.group is not None:
-            return _duration_of_groups(trace)
-    durations = [*(call.duration_ms for call in calls), *(call.duration_ms for call in trace.model_calls)]
-    known = [duration for duration in durations if duration is not None]
-    return _sum(known) if durations and len(known) == len(durations) else None
+            return _sum(_durations_of_groups(trace))
+    return _sum([*(call.duration_ms for call in calls), *(call.duration_ms for call in trace.model_calls)])
 
 
-def _duration_of_groups(trace: Trace) -> float | None:
-    total: list[float] = []
-    group: object = None
-    place = -1
+def _durations_of_groups(trace: Trace) -> list[float | None]:
+    """The durations of model calls, tool calls and groups of these; empty where one is not known."""
+    durations: list[float | None] = []
+    longest, group, place = 0.0, None, -1
     for step in trace.steps:
         if type(step) is not ToolCall and type(step) is not LlmCall:
             continue
         if step.duration_ms is None:
-            return None
+            return []
         own = step.group if type(step) is ToolCall else None
         if own is not None and own == group:
-            total[place] = max(total[place], step.duration_ms)
-        else:
-            total.append(step.duration_ms)
-        if type(step) is ToolCall and (own is None or own != group):
-            group, place = own, len(total) - 1
-    return _sum(total) if total else None
+            durations[place] = longest = max(longest, step.duration_ms)
+            continue
+        durations.append(step.duration_ms)
+        if type(step) is ToolCall:
+            longest, group, place = step.duration_ms, own, len(durations) - 1
+    return durations
 
 
-def _sum(figures: list[float]) -> float | None:
-    """The exact sum; None where it is larger than any double."""
+def _sum(figures: list[float | None]) -> float | None:
+    """The exact sum; None where there is no figure, where one is not known, or where no double can hold it."""
+    if not figures or None in figures:
+        return None
     try:
-        return fsum(figures)
+        return fsum(figures)  # type: ignore[arg-type]
     except OverflowError:
         return None
