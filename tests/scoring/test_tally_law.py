@@ -128,7 +128,7 @@ def test_any_split_and_any_order_give_the_same_report(
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(tallying, "KEPT", kept)
         patch.setattr(scenario_tally, "RUNS", kept)
-        patch.setattr(tallying, "_RULE_SETS", kept)
+        patch.setattr(tallying, "_REPEATED", kept)
         _, source = write(Path(place), SUITE, traces)
         read = list(passmuster.read_traces(source))
         whole = plan.tally()

@@ -58,7 +58,7 @@ class View:
     """The calls of one trace: names, pattern bits, positions, failures."""
 
     __slots__ = (
-        *("_evidence", "_firsts", "_lowered", "any_bits", "bits", "calls", "failed"),
+        *("_evidence", "_lowered", "any_bits", "bits", "calls", "failed"),
         *("names", "plain", "positions", "trace"),
     )
 
@@ -74,14 +74,10 @@ class View:
         """No call failed and none ran in parallel, so that a call's index tells all about its place."""
         self._evidence: tuple[str, ...] | None = None
         self._lowered: str | None = None
-        self._firsts: list[tuple[int, int]] = []
-        seen = 0
-        for call, mine in enumerate(bits):
-            new = mine & ~seen
-            if new:
-                self._firsts.append((new, call))
-                seen |= new
-        self.any_bits = seen
+        any_bits = 0
+        for mine in bits:
+            any_bits |= mine
+        self.any_bits = any_bits
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -101,10 +97,12 @@ class View:
 
     def first(self, bits: int) -> int:
         """The index of the first call that fits any of these patterns; -1 where none does."""
-        for new, call in self._firsts:
-            if new & bits:
-                return call
-        return -1
+        if not self.any_bits & bits:
+            return -1
+        call = 0
+        while not self.bits[call] & bits:
+            call += 1
+        return call
 
     def last(self, bits: int) -> int:
         """The index of the last call that fits any of these patterns; -1 where none does."""

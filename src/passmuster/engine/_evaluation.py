@@ -42,6 +42,7 @@ class Evaluator:
             number += 1  # noqa: SIM113 - `enumerate` would hold on to the trace
             del trace  # so that a long one makes room before the next is decoded
         self.tally.bad_lines += bad.count
+        self.tally.settle()
 
 
 @contextlib.contextmanager

@@ -121,7 +121,13 @@ class Plan:
         for test in self._tests:
             if test.selective and not test.applies(view.trace, scenario):
                 continue
-            outcome, waivers = test.judge(view, scenario)
+            waivers: tuple[int, ...] = ()
+            try:
+                outcome = test.check(view)
+            except Exception as error:
+                outcome = _broken(error)
+            if outcome.violations or outcome.status != "pass":
+                outcome, waivers = test.leniency.apply(outcome, scenario.id if scenario else None)
             ended = perf_counter_ns()
             results.append(TestResult(test.index, outcome, waivers, ended - started))
             started = ended
@@ -176,8 +182,8 @@ class _PlannedTest:
 
     def __init__(self, index: int, test: Test, suite: Suite, viewer: Viewer, today: datetime.date) -> None:
         self.index = index
-        self._check = spec_of(test).compile(viewer.tools)
-        self._leniency = Leniency(test, suite, today)
+        self.check = spec_of(test).compile(viewer.tools)
+        self.leniency = Leniency(test, suite, today)
         self._scenarios = None if test.scenarios is None else frozenset(test.scenarios)
         self._tags = None if test.tags is None else frozenset(test.tags)
         self.selective = self._scenarios is not None or self._tags is not None
@@ -192,19 +198,14 @@ class _PlannedTest:
             scenario is not None and not self._tags.isdisjoint(scenario.tags)
         )
 
-    def judge(self, view: View, scenario: Scenario | None) -> tuple[Outcome, tuple[int, ...]]:
-        """The outcome as it counts, and the waivers used. A check that breaks is an outcome too."""
-        try:
-            outcome = self._check(view)
-        except (CheckError, TimeoutError) as error:
-            outcome = Outcome("error", True, message=str(error) or "a pattern took longer than a second")
-        except Exception:
-            import traceback
 
-            outcome = Outcome("error", True, message=traceback.format_exc())
-        if outcome.violations or outcome.status != "pass":
-            return self._leniency.apply(outcome, scenario.id if scenario else None)
-        return outcome, ()
+def _broken(error: Exception) -> Outcome:
+    """The outcome of a check that raised."""
+    if isinstance(error, CheckError | TimeoutError):
+        return Outcome("error", True, message=str(error) or "a pattern took longer than a second")
+    import traceback
+
+    return Outcome("error", True, message="".join(traceback.format_exception(error)))
 
 
 def compile_suite(

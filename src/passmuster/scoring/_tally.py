@@ -31,8 +31,8 @@ __all__ = [
 
 KEPT = 5_000
 """Violations kept per test."""
-_RULE_SETS = 4_096
-"""Sets of rules counted as such, before they are counted one by one."""
+_REPEATED = 1_000
+"""Outcomes counted by identity, before they are added up."""
 
 
 class TestResult(Struct, frozen=True, gc=False):
@@ -90,17 +90,24 @@ class PartRead(Struct, frozen=True, order=True):
     lines: int
 
 
+class _Repeated(Struct, gc=False):
+    """An outcome without violations, and on how many traces it was the outcome."""
+
+    outcome: Outcome
+    times: int = 1
+
+
 class TestTally(Struct):
-    """One test over many traces."""
+    """One test over many traces. Call `settle` before reading the counts."""
 
     __test__ = False
 
     exercised_rules: list[int]
-    """For each rule, on how many traces it was exercised, but for those that `rule_sets` still hold."""
+    """For each rule, on how many traces it was exercised."""
     violated: list[int]
     """For each rule, on how many traces it was violated."""
-    rule_sets: dict[int, int] = field(default_factory=dict)
-    """How many traces exercised just these rules, one bit each."""
+    repeated: dict[int, _Repeated] = field(default_factory=dict)
+    """Plain passes by identity, not yet added up: checks share their outcomes, and most traces pass."""
     traces: int = 0
     exercised: int = 0
     checked: int = 0
@@ -117,26 +124,33 @@ class TestTally(Struct):
     duration_ns: int = 0
 
     def add(self, trace: Trace, outcome: Outcome, duration_ns: int) -> None:
-        self.traces += 1
+        """Count the outcome of one trace."""
         self.duration_ns += duration_ns
-        self.checked += outcome.checked
-        if outcome.exercised:
-            self.exercised += 1
-        rules = outcome.rules_exercised
-        if rules:
-            if rules in self.rule_sets:
-                self.rule_sets[rules] += 1
-            else:
-                self._add_rule_set(rules)
-        status = outcome.status
-        self.statuses[status] = self.statuses.get(status, 0) + 1
-        if status != "pass" or outcome.violations or outcome.stats or outcome.score is not None:
+        same = self.repeated.get(id(outcome))
+        if same is not None:
+            same.times += 1
+        elif outcome.status == "pass" and not (outcome.violations or outcome.stats or outcome.score is not None):
+            if len(self.repeated) >= _REPEATED:
+                self.settle()
+            self.repeated[id(outcome)] = _Repeated(outcome)
+        else:
+            self._count(outcome, 1)
             self._add_rest(trace, outcome)
 
-    def _add_rule_set(self, rules: int) -> None:
-        if len(self.rule_sets) >= _RULE_SETS:
-            self.settle()
-        self.rule_sets[rules] = 1
+    def settle(self) -> None:
+        """Add up the outcomes that are counted by identity so far."""
+        for same in self.repeated.values():
+            self._count(same.outcome, same.times)
+        self.repeated.clear()
+
+    def _count(self, outcome: Outcome, times: int) -> None:
+        self.traces += times
+        self.checked += outcome.checked * times
+        self.exercised += times if outcome.exercised else 0
+        self.statuses[outcome.status] = self.statuses.get(outcome.status, 0) + times
+        for rule in range(len(self.exercised_rules)):
+            if outcome.rules_exercised >> rule & 1:
+                self.exercised_rules[rule] += times
 
     def _add_rest(self, trace: Trace, outcome: Outcome) -> None:
         """What most outcomes do not have."""
@@ -170,27 +184,19 @@ class TestTally(Struct):
         """Every score, from the lowest."""
         return sorted(value for (value,) in struct.iter_unpack("<d", self.packed_scores))
 
-    def settle(self) -> None:
-        """Count the rules of the sets one by one."""
-        for rules, times in self.rule_sets.items():
-            for rule in range(len(self.exercised_rules)):
-                if rules >> rule & 1:
-                    self.exercised_rules[rule] += times
-        self.rule_sets.clear()
-
     def _cut(self) -> None:
         self.found.sort(key=lambda found: found.key)
         del self.found[KEPT:]
 
     def merge(self, other: TestTally) -> None:
+        self.settle()
+        other.settle()
         self.traces += other.traces
         self.exercised += other.exercised
         self.duration_ns += other.duration_ns
         for status, number in other.statuses.items():
             self.statuses[status] = self.statuses.get(status, 0) + number
         self.checked += other.checked
-        self.settle()
-        other.settle()
         self.exercised_rules = [a + b for a, b in zip(self.exercised_rules, other.exercised_rules, strict=True)]
         self.violated = [a + b for a, b in zip(self.violated, other.violated, strict=True)]
         merge_stats(self.stats, other.stats)
@@ -264,6 +270,11 @@ class Tally(Struct):
             self.figures.merge(other.figures)
         count(self.unknown_scenarios, other.unknown_scenarios.items())
         count(self.ambiguous_queries, other.ambiguous_queries.items())
+
+    def settle(self) -> None:
+        """Add up what is counted by identity, which means nothing in another process."""
+        for test in self.tests:
+            test.settle()
 
     def part_lines(self) -> PartLines:
         """How many lines each part has."""
