@@ -35,6 +35,7 @@ def conclude(
     suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot, int], baseline: Baseline | None = None
 ) -> Report:
     """The verdict of a suite, from everything that was counted, and from what was recorded before."""
+    tally.settle()
     tests = [_test_report(suite, test, counted, lines) for test, counted in zip(suite.tests, tally.tests, strict=True)]
     _refuse_idle_tags(suite, tests)
     chosen = scenario_runs(suite, [scenario for scenario in suite.scenarios if scenario.selected], tally)
@@ -91,7 +92,6 @@ def _test_report(suite: Suite, test: Test, tally: TestTally, lines: Mapping[Spot
     if not tally.exercised and status == "pass":
         status = "warn"  # what never fired is not a pass
     types = spec_of(test).rule_lines()
-    tally.settle()
     return TestReport(
         id=test.id,
         metric=test.metric,
