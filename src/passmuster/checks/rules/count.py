@@ -73,29 +73,32 @@ def count_calls(
         if least is None and not view.any_bits & counted_bits:
             return HELD if view.names else IDLE
         tried = attempts(counted, view)
-        done = successes(counted, view) if least is not None else []
-        found: list[Violation] = []
+        done = tried if least is None else successes(counted, view)
+        few = least is not None and (len(done) < least or (exactly and len(done) > least))
+        many = most is not None and len(tried) > most
+        return (True, list(explain(view, tried, done, few, many))) if few or many else HELD
 
-        def add(bound: str, actual: str, call: int | None, suggestion: str) -> None:
-            violation = rule.broken(
-                view,
-                call,
-                tool=what,
-                calls_found=len(tried),
-                expected=f"{what} to be called {bound}",
-                actual=f"{what} {actual}",
-                suggestion=suggestion,
-            )
-            found.append(violation)
-
-        if least is not None and (len(done) < least or (exactly and len(done) > least)):
-            bound = f"exactly {times(least)}" if exactly else f"at least {times(least)}"
+    def explain(view: View, tried: list[int], done: list[int], few: bool, many: bool) -> Iterator[Violation]:
+        if few and least is not None:
+            bound = f"{'exactly' if exactly else 'at least'} {times(least)}"
             extra = done[least] if len(done) > least else None
-            add(bound, _how_often(len(tried), len(done)), extra, f"Have the agent call {what} {bound}.")
-        if most is not None and len(tried) > most:
+            advice = f"Have the agent call {what} {bound}."
+            yield violation(view, extra, tried, bound, _how_often(len(tried), len(done)), advice)
+        if many and most is not None:
             bound = f"at most {times(most)}" if most else "never"
-            add(bound, _how_often(len(tried)), tried[most], f"Stop the agent from calling {what} so often.")
-        return (least is not None or bool(view.names)), found
+            advice = f"Stop the agent from calling {what} so often."
+            yield violation(view, tried[most], tried, bound, _how_often(len(tried)), advice)
+
+    def violation(view: View, call: int | None, tried: list[int], bound: str, actual: str, advice: str) -> Violation:
+        return rule.broken(
+            view,
+            call,
+            tool=what,
+            calls_found=len(tried),
+            expected=f"{what} to be called {bound}",
+            actual=f"{what} {actual}",
+            suggestion=advice,
+        )
 
     return decide
 
