@@ -57,7 +57,9 @@ class Selector(Record, frozen=True, kw_only=True):
         bool | None, BOOLEAN, Key("Only calls that failed (`true`), or only those that did not (`false`).")
     ] = None
 
-    schema_extra = {"minProperties": 1}  # noqa: RUF012 - a class variable of the base
+    schema_extra = {  # noqa: RUF012 - a class variable of the base
+        "anyOf": [{"required": [key]} for key in ("tool", "args", "result", "failed")]
+    }
 
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
         if not any(key in map_ for key in fields_of(Selector)):
