@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-__all__ = ["InputError", "OutsideError", "Problem", "SuiteError", "TraceError", "UsageError", "did_you_mean"]
+__all__ = ["InputError", "OutsideError", "Problem", "SuiteError", "TraceError", "UsageError", "did_you_mean", "plural"]
 
 
 class Problem(Struct, frozen=True):
@@ -62,3 +62,8 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     swapped = [word for word in words if sorted(word) == sorted(found)]  # the matcher makes little of swapped letters
     nearest = difflib.get_close_matches(found, words, n=1, cutoff=0.6) or swapped
     return f"; did you mean '{nearest[0]}'?" if nearest else ""
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 trace`, `12 traces`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

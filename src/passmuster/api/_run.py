@@ -14,7 +14,7 @@ from passmuster.api._output_files import check_writable, write_file
 from passmuster.api._redact_report import redact_report
 from passmuster.api._trace_files import StandardInput, trace_files
 from passmuster.engine import OnProgress, evaluate_sources, redactor_of, worker_count
-from passmuster.reports import FILE_NAMES, render
+from passmuster.reports import file_name, render
 from passmuster.scoring import Report
 from passmuster.suite import Suite
 
@@ -89,7 +89,7 @@ def add_to_history(run: Run) -> None:
 def _named_by(suite: Suite) -> tuple[Destination, ...]:
     folder = suite.folder / suite.output.folder
     formats = (name for name in suite.output.formats if name != "console")
-    return tuple(Destination(name, str(folder / FILE_NAMES[name])) for name in formats)
+    return tuple(Destination(name, str(folder / file_name(name))) for name in formats)
 
 
 def _baselines(suite: Suite, given: str | None) -> list[str | Path]:

@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from passmuster.checks._custom import MetricResult as MetricResult
     from passmuster.checks._custom import metric as metric
+    from passmuster.checks._descriptions import describe_check as describe_check
     from passmuster.checks._find_kinds import BuiltInKind as BuiltInKind
     from passmuster.checks._find_kinds import Kinds as Kinds
     from passmuster.checks._golden import Golden as Golden
@@ -53,6 +54,7 @@ else:
         __name__,
         {
             "_custom": ("MetricResult", "metric"),
+            "_descriptions": ("describe_check",),
             "_find_kinds": ("BuiltInKind", "Kinds"),
             "_golden": ("Golden", "RunShown", "golden_of", "shown_by"),
             "_outcome": ("LEVELS", "Level", "Neighbours", "Outcome", "Status", "Violation", "worst"),

@@ -12,8 +12,8 @@ import click
 import msgspec
 from msgspec import Struct
 
-from passmuster._problems import InputError, OutsideError, Problem
-from passmuster.reports import encodable, one_line, plural
+from passmuster._problems import InputError, OutsideError, Problem, plural
+from passmuster.reports import encodable, one_line
 
 __all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refusing", "say"]
 

@@ -7,7 +7,7 @@ import sys
 import click
 
 from passmuster import api, reports
-from passmuster._problems import InputError, OutsideError
+from passmuster._problems import InputError, OutsideError, plural
 from passmuster.cli import _options as options
 from passmuster.cli._printing import complain, print_lines, refusing, say
 from passmuster.cli._progress import progress_bar
@@ -96,7 +96,7 @@ def save(
     undecided = [scenario.id for scenario in report.scenarios if scenario.status in ("error", "skip")]
     if undecided:
         say(f"note: not judged, and recorded so: {reports.one_line(', '.join(undecided))}")
-    baseline, plural = saved.baseline, reports.plural
+    baseline = saved.baseline
     scenarios, tests = plural(len(baseline.scenarios), "scenario"), plural(len(baseline.tests), "test")
     print_lines([f"{reports.one_line(saved.path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
 

@@ -5,11 +5,11 @@ A writer is imported when it is first asked for. Secrets are hidden before a rep
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from passmuster._lazy import lazy_exports
 from passmuster._problems import Problem, UsageError, did_you_mean
+from passmuster._registry import Registry
 
 if TYPE_CHECKING:
     from passmuster.reports._audit_text import audit_lines as audit_lines
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from passmuster.reports._comparison_text import comparison_lines as comparison_lines
     from passmuster.reports._encodable import encodable as encodable
     from passmuster.reports._history_text import history_lines as history_lines
+    from passmuster.reports._report_schema import report_schema as report_schema
     from passmuster.reports._text import one_line as one_line
-    from passmuster.reports._text import plural as plural
     from passmuster.reports.formats.console import show_console as show_console
     from passmuster.reports.formats.json import encoded as encoded
     from passmuster.scoring import Report
@@ -35,40 +35,36 @@ else:
             "_comparison_text": ("comparison_lines",),
             "_encodable": ("encodable",),
             "_history_text": ("history_lines",),
-            "_text": ("one_line", "plural"),
+            "_report_schema": ("report_schema",),
+            "_text": ("one_line",),
             "formats.console": ("show_console",),
             "formats.json": ("encoded",),
         },
     )
 
 
-FORMATS = ("console", "json", "junit", "sarif")
-_NOT_YET = ("markdown", "html")
-_MODULES = {"console": "console", "json": "json", "junit": "junit", "sarif": "sarif"}
+FORMATS = Registry(f"{__name__}.formats")
+"""The report formats by name; each module declares `FILE_NAME`, `DESCRIPTION` and `write(report) -> bytes`."""
 
-FILE_NAMES = {
-    "console": "report.txt",
-    "json": "report.json",
-    "junit": "junit.xml",
-    "sarif": "report.sarif",
-    "markdown": "report.md",
-    "html": "report.html",
-}
-"""What each report is called in a suite's report folder."""
+
+def report_formats() -> list[str]:
+    """The names of the report formats."""
+    return list(FORMATS)
+
+
+def file_name(format_name: str) -> str:
+    """What the report is called in a suite's report folder."""
+    return cast(str, FORMATS[format_name].FILE_NAME)
 
 
 def check_format(name: str) -> None:
-    """Refuse a format that cannot be written, before anything is judged."""
-    if name in FORMATS:
-        return
-    known = ", ".join(FORMATS)
-    if name in _NOT_YET:
-        raise UsageError(Problem(f"the report format '{name}' is not available yet; there are {known}"))
-    raise UsageError(Problem(f"there is no report format '{name}'; there are {known}{did_you_mean(name, FORMATS)}"))
+    """Refuse a format that does not exist, before anything is evaluated."""
+    if name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(Problem(f"there is no report format '{name}'; there are {known}{did_you_mean(name, FORMATS)}"))
 
 
 def render(format_name: str, report: Report) -> bytes:
     """The report written in a format."""
     check_format(format_name)
-    writer = import_module(f"{__name__}.formats.{_MODULES[format_name]}")
-    return cast(bytes, writer.write(report))
+    return cast(bytes, FORMATS[format_name].write(report))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
+from passmuster._problems import plural
 from passmuster.judges import Audit, Calibration, Figure, percent
-from passmuster.reports._text import one_line, plural
+from passmuster.reports._text import one_line
 
 __all__ = ["audit_lines"]
 

@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from passmuster._problems import plural
 from passmuster.reports._tables import aligned, cut
-from passmuster.reports._text import one_line, plural
+from passmuster.reports._text import one_line
 from passmuster.scoring import Baseline, Kept, RecordedScenario, Target, Tightened, between, written
 
 __all__ = ["baseline_text", "suggestion_text", "tightening_text"]

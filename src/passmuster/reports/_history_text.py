@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from passmuster._problems import plural
 from passmuster.history import History, Run
 from passmuster.reports._encodable import BLOCKS
 from passmuster.reports._tables import cut
-from passmuster.reports._text import one_line, plural
+from passmuster.reports._text import one_line
 from passmuster.scoring import number, written
 
 __all__ = ["course", "history_lines"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from passmuster._problems import plural
 from passmuster.checks import Violation
 from passmuster.reports._cases import Case
-from passmuster.reports._text import one_line, place, plural, shown
+from passmuster.reports._text import one_line, place, shown
 from passmuster.scoring import Report
 
 __all__ = ["closing_sentence"]
@@ -31,14 +32,12 @@ def _failures(report: Report, all_cases: list[Case]) -> str:
     broken = [case for case in all_cases if case.ending in ("fail", "error")]
     tests = [case for case in broken if case.test]
     if tests:
-        noun = "test" if len(report.tests) == 1 else "tests"
         failed = _failed_traces(tests)
         on = f" on {failed} of {plural(report.traces.evaluated, 'trace')}" if failed else ""
-        parts.append(f"{len(tests)} of {len(report.tests)} {noun} failed{on}")
+        parts.append(f"{len(tests)} of {plural(len(report.tests), 'test')} failed{on}")
     scenarios = [case for case in broken if case.scenario]
     if scenarios:
-        noun = "scenario" if len(report.scenarios) == 1 else "scenarios"
-        parts.append(f"{len(scenarios)} of {len(report.scenarios)} {noun} failed")
+        parts.append(f"{len(scenarios)} of {plural(len(report.scenarios), 'scenario')} failed")
     others = [case for case in broken if not case.test and not case.scenario]
     if others and not parts:
         parts.append(f"{others[0].group} {one_line(others[0].id)}: {_clause(others[0].message)}")

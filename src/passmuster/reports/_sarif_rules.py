@@ -1,30 +1,15 @@
-"""What the SARIF report says about each rule id: one per kind of check, one per kind of gate line."""
+"""SARIF rules: one per kind of check, described by its declaration, and one per kind of gate line."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from passmuster.checks import describe_check
 from passmuster.reports._text import one_line
 
 __all__ = ["rule_descriptor"]
 
-# For each id: what it is, what it asks for, what to do.
-_KNOWN: dict[str, tuple[str, str, str]] = {
-    "args_valid": (
-        "Tool arguments keep to the policy.",
-        "Every call of a tool has its required arguments, of the stated types, within the stated limits.",
-        "Compare the value with the policy line. Either the agent must not make this call, or the limit is too tight.",
-    ),
-    "sequence_valid": (
-        "Tool calls follow the rules of order.",
-        "The calls of a trace keep every rule of the test: what must come first, what must follow, how often.",
-        "Read expected and actual side by side, then look at the call in the trace.",
-    ),
-    "tool_blocklist": (
-        "Forbidden tools are not called.",
-        "No call names a tool that a pattern of the blocklist matches, whether the call succeeded or not.",
-        "Take the tool away from the agent, or the pattern from the blocklist.",
-    ),
+_GATE_LINES: dict[str, tuple[str, str, str]] = {
     "scenario": (
         "Each scenario passes.",
         "Every scenario that is not optional was run and showed what was expected of it.",
@@ -72,23 +57,28 @@ _KNOWN: dict[str, tuple[str, str, str]] = {
     ),
     "error": (
         "Everything could be decided.",
-        "No outside part failed while the traces were judged.",
-        "Mend the part named in the text and run again.",
+        "No judge, agent or store failed while the traces were evaluated.",
+        "Fix what the message names and run again.",
     ),
 }
+"""For each kind of gate line: what it is, what it asks for, what to do."""
+_CHECK_HELP = "Compare what was expected with what was found, then look at the place in the trace."
 
 
 def rule_descriptor(rule: str) -> dict[str, Any]:
-    """The rule as SARIF describes it."""
+    """The rule as SARIF describes it: a check by its declaration, a gate line by its kind."""
     name = one_line(rule)
-    short, full, help_text = _KNOWN.get(
-        rule,
-        (
-            f"The custom metric '{name}' holds.",
+    declared = describe_check(rule)
+    if rule in _GATE_LINES:
+        short, full, help_text = _GATE_LINES[rule]
+    elif declared:
+        short, full, help_text = declared, f"The check `{name}`: {declared}", _CHECK_HELP
+    else:
+        short = f"The custom metric '{name}' holds."
+        full, help_text = (
             f"Every trace satisfies the custom metric '{name}'.",
-            "The metric's own message says what it found.",
-        ),
-    )
+            "The metric's message says what it found.",
+        )
     words = [word for word in name.replace("-", "_").split("_") if word]
     # The name must differ from the id, also when only its capitals would.
     words = words if len(words) > 1 else [*words, "check"]

@@ -12,7 +12,7 @@ from typing import Any
 from passmuster.checks import Violation
 from passmuster.scoring import GateLine
 
-__all__ = ["gate_lines", "headline", "one_line", "place", "place_lines", "plural", "shown", "violation_lines"]
+__all__ = ["gate_lines", "headline", "one_line", "place", "place_lines", "shown", "violation_lines"]
 
 # Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
 # Patterns are compiled at their first use, for most text needs none of them and every run would pay.
@@ -77,11 +77,6 @@ def place(file: str | None, line: int | None) -> str:
     if not file:
         return ""
     return f"{one_line(file)}:{line}" if line else one_line(file)
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 trace`, `12 traces`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _found(line: GateLine) -> str:

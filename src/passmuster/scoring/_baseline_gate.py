@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from passmuster._problems import plural
 from passmuster.scoring._baseline import Baseline, RecordedScenario, recorded_scenarios
 from passmuster.scoring._baseline_pairs import Pairs, pairs_of
 from passmuster.scoring._gate import words_of
@@ -75,7 +76,7 @@ def baseline_lines(
             yield _line(suite, test.id, "warning", "fail", message, at=test.line)
     new = [id_ for id_ in now if id_ not in baseline.scenarios]
     if new:
-        message = f"{_many(len(new))} that the baseline does not know: {_names(new)}"
+        message = f"{plural(len(new), 'scenario')} that the baseline does not know: {_names(new)}"
         yield _line(suite, "new_scenarios", "warning", "pass", message, actual=len(new))
 
 
@@ -171,7 +172,7 @@ def _metric_line(
 
 def _change(one: _Compared) -> str:
     text = f"{one.name} {written(one.name, one.before)} → {written(one.name, one.after)}"
-    over = f" over {_many(one.pairs.count)}" if one.pairs else ""
+    over = f" over {plural(one.pairs.count, 'scenario')}" if one.pairs else ""
     if one.drop <= _EPSILON:
         return f"{text}{over}, no worse than the baseline"
     way = "lower" if one.falls else "higher"
@@ -242,10 +243,6 @@ def _vanished_lines(suite: Suite, baseline: Baseline, now: Mapping[str, Recorded
         needed = "was required in the baseline and" if was.required else "is in the baseline and"
         message = f"{needed} the suite has it no more; it was '{was.status}'"
         yield _line(suite, id_, "blocking" if was.required else "warning", "fail", message, expected=was.status)
-
-
-def _many(number: int) -> str:
-    return f"{number} scenario{'' if number == 1 else 's'}"
 
 
 def _names(ids: Sequence[str]) -> str:

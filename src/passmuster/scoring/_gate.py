@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster._problems import did_you_mean
+from passmuster._problems import did_you_mean, plural
 from passmuster.scoring._report import GateLine, Kind, ScenarioReport, TestReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._settings import Settings
@@ -96,7 +96,7 @@ def _idle_rule_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine
 def _why_idle(test: TestReport) -> str:
     if not test.traces:
         return f"{test.metric} met no trace: none belongs to what its scenarios and tags select"
-    return f"{test.metric} was never exercised on {_many(test.traces, 'trace')}: nothing in them is what it looks at"
+    return f"{test.metric} was never exercised on {plural(test.traces, 'trace')}: nothing in them is what it looks at"
 
 
 def _test_message(test: TestReport) -> str:
@@ -104,10 +104,10 @@ def _test_message(test: TestReport) -> str:
         last = (test.error or "").strip().splitlines()
         return f"{test.metric} broke: {last[-1] if last else 'no reason given'}"
     if not test.violation_count:
-        return f"{test.metric} held on {_many(test.traces, 'trace')}"
-    text = f"{_many(test.violation_count, 'violation')} of {test.metric}"
+        return f"{test.metric} held on {plural(test.traces, 'trace')}"
+    text = f"{plural(test.violation_count, 'violation')} of {test.metric}"
     if test.failed_traces:
-        text += f" on {test.failed_traces} of {_many(test.traces, 'trace')}"
+        text += f" on {test.failed_traces} of {plural(test.traces, 'trace')}"
     if test.waived_count:
         reasons = sorted({violation.waived for violation in test.violations if violation.waived})
         text += f"; {test.waived_count} waived: {'; '.join(reasons)}"
@@ -171,7 +171,7 @@ class _Remark(Struct, frozen=True):
 
 def _remarks(tried: ScenarioRuns, report: ScenarioReport, excused: bool) -> Iterator[_Remark]:
     """All of them; `excused` where the scenario's own line is a failure which something tolerates."""
-    tally, runs = tried.tally, _many(report.runs, "run")
+    tally, runs = tried.tally, plural(report.runs, "run")
     if tally.warned and excused:  # a failure that is tolerated does not excuse what warns besides
         reasons = _why(report, "warn") or _ELSEWHERE
         yield _Remark("scenario", f"checks warned on {tally.warned} of {runs}: {reasons}", "warn", "pass")
@@ -184,7 +184,7 @@ def _remarks(tried: ScenarioRuns, report: ScenarioReport, excused: bool) -> Iter
         reasons = _why(report, "skip") or _ELSEWHERE
         yield _Remark("vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}")
     if tally.unheard and report.status in ("pass", "warn"):
-        silent = _many(sum(tally.unheard.values()), "question")
+        silent = plural(sum(tally.unheard.values()), "question")
         yield _Remark("vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}")
     for name, times in sorted(tally.idle.items()):
         yield _Remark("vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}")
@@ -224,7 +224,7 @@ def words_of(report: ScenarioReport) -> str:
         case _:
             passed = sum(attempt.status in ("pass", "warn") for attempt in report.attempts)
             some = report.runs == len(report.attempts) and passed < report.runs
-            return f"{passed} of {_many(report.runs, 'run')} passed" if some else _many(report.runs, "run")
+            return f"{passed} of {plural(report.runs, 'run')} passed" if some else plural(report.runs, "run")
 
 
 def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[GateLine]:
@@ -237,10 +237,10 @@ def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[Ga
             reasons[reason] = reasons.get(reason, 0) + times
     if reasons:
         first = min(reasons)
-        message = f"{_many(sum(reasons.values()), 'question')} had no verdict: {first}"
+        message = f"{plural(sum(reasons.values()), 'question')} had no verdict: {first}"
         yield GateLine("judge", "no_verdict", "warning", "error", message, actual=sum(reasons.values()), expected=0)
     if spared:
-        message = f"judges were not asked on {_many(spared, 'run')}, for an earlier check had failed"
+        message = f"judges were not asked on {plural(spared, 'run')}, for an earlier check had failed"
         yield GateLine("judge", "not_asked", "warning", "fail", message, actual=spared)
 
 
@@ -282,7 +282,7 @@ def _fault(report: ScenarioReport, status: str) -> str:
 def _bad_lines(tally: Tally) -> Iterator[GateLine]:
     if tally.bad_lines:
         were = "was" if tally.bad_lines == 1 else "were"
-        message = f"{_many(tally.bad_lines, 'line')} could not be read and {were} skipped"
+        message = f"{plural(tally.bad_lines, 'line')} could not be read and {were} skipped"
         yield GateLine("input", "bad_lines", "warning", "fail", message)
 
 
@@ -293,18 +293,16 @@ def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[Gat
     ids = [scenario.id for scenario in suite.scenarios]
     for number, name in enumerate(sorted(tally.unknown_scenarios)):
         hint = did_you_mean(name, ids) if number < _HINTS else ""
-        yield line(
-            name,
-            f"the suite does not have this scenario, which {_many(tally.unknown_scenarios[name], 'trace')} named{hint}",
-        )
+        times = plural(tally.unknown_scenarios[name], "trace")
+        yield line(name, f"the suite does not have this scenario, which {times} named{hint}")
     for query in sorted(tally.ambiguous_queries):
         yield line(
             query,
-            f"by its query {_many(tally.ambiguous_queries[query], 'trace')} fitted all of these; state 'scenario'",
+            f"by its query {plural(tally.ambiguous_queries[query], 'trace')} fitted all of these; state 'scenario'",
         )
     if tally.stray_faults:
         yield line(
-            "agent_errors", f"on {_many(tally.stray_faults, 'trace')} without a scenario the agent itself failed"
+            "agent_errors", f"on {plural(tally.stray_faults, 'trace')} without a scenario the agent itself failed"
         )
     for notice in suite.notices:
         yield line("suite", notice.message, notice.line)
@@ -321,7 +319,3 @@ def _tightened(line: GateLine) -> GateLine:
     if line.level == "warning" and line.status != "pass" and line.tolerated_by is None:
         return replace(line, level="blocking")
     return line
-
-
-def _many(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

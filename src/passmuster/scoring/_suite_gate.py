@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from passmuster._problems import Problem, SuiteError, UsageError
+from passmuster._problems import Problem, SuiteError, UsageError, plural
 from passmuster.scoring._agent_version import agent_version, versions_in
 from passmuster.scoring._metric import NOT_MEASURED, Measured, rate_of_runs
 from passmuster.scoring._metric_words import between, written
@@ -196,7 +196,7 @@ def _more(found: Measured, bound: Bound, interval: tuple[float, float] | None) -
         more = max(1, math.ceil(found.n * (half / distance) ** 2) - found.n)
     if more is None:
         return "; the value is at the bound, so that no number of scenarios would settle it"
-    return f"; about {more} more scenario{'' if more == 1 else 's'}, or more repeats, would settle it"
+    return f"; about {plural(more, 'more scenario')}, or more repeats, would settle it"
 
 
 def _progressive_line(

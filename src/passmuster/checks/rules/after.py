@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from typing import Annotated
 
+from passmuster._problems import plural
 from passmuster.checks.rules import (
     HELD,
     IDLE,
@@ -40,7 +41,7 @@ class After(Rule, frozen=True, kw_only=True):
         triggers, thens = selectors(self.trigger, tools), selectors(self.then, tools)
         trigger_bits = bits(triggers)
         within, needed = self.within, any_of(thens)
-        window = "" if within is None else f" within {within} position{'s' if within > 1 else ''}"
+        window = "" if within is None else f" within {plural(within, 'position')}"
         then_bits = bits(thens)
         plain = within is None and all_plain(triggers) and all_plain(thens)
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from passmuster._problems import plural
 from passmuster.checks.rules import (
     SELECTORS,
     Decide,
@@ -29,7 +30,7 @@ class Eventually(Rule, frozen=True, kw_only=True):
         """Each of the tools was called with success among the first positions."""
         wanted = selectors(self.tool, tools)
         within = self.within
-        window = "" if within is None else f" among the first {within} position{'s' if within > 1 else ''}"
+        window = "" if within is None else f" among the first {plural(within, 'position')}"
 
         def decide(view: View) -> Decision:
             found: list[Violation] = []

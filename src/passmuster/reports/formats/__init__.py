@@ -1,1 +1,1 @@
-"""Report formats, one module each: `write(report) -> bytes`."""
+"""Report formats, one module each; the module's name is the format's name. See `FORMATS` in `reports`."""

@@ -6,15 +6,19 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
+from passmuster._problems import plural
 from passmuster.checks import Behaviors
 from passmuster.reports._cases import Case, Ending, cases
 from passmuster.reports._encodable import encodable
 from passmuster.reports._last_line import closing_sentence
 from passmuster.reports._scenario_text import scenario_lines
-from passmuster.reports._text import gate_lines, one_line, place, plural, violation_lines
+from passmuster.reports._text import gate_lines, one_line, place, violation_lines
 from passmuster.scoring import Report, TestReport
 
-__all__ = ["show_console", "write"]
+__all__ = ["DESCRIPTION", "FILE_NAME", "show_console", "write"]
+
+FILE_NAME = "report.txt"
+DESCRIPTION = "For people; always printed, unless `--quiet` is given."
 
 Line = tuple[str, str]
 """A line and its style, which plain text ignores."""

@@ -13,7 +13,10 @@ from msgspec.structs import asdict
 from passmuster.checks import CheckReport, LayerReport, Violation
 from passmuster.scoring import Attempt, GateLine, Metric, Report, RuleReport, ScenarioReport, TestReport
 
-__all__ = ["encoded", "violation_map", "write"]
+__all__ = ["DESCRIPTION", "FILE_NAME", "encoded", "violation_map", "write"]
+
+FILE_NAME = "report.json"
+DESCRIPTION = "For programs: every field of the report."
 
 _REPORT = (
     *("schema", "suite", "verdict", "exit_code", "partial"),

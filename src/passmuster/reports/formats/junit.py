@@ -11,7 +11,10 @@ from passmuster.reports._scenario_text import scenario_lines
 from passmuster.reports._text import gate_lines, headline, one_line, violation_lines
 from passmuster.scoring import Report, TestReport
 
-__all__ = ["write"]
+__all__ = ["DESCRIPTION", "FILE_NAME", "write"]
+
+FILE_NAME = "junit.xml"
+DESCRIPTION = "For build servers, in the schema that Jenkins and GitLab read."
 
 # XML 1.0 cannot hold these even as references; a carriage return would come back as a line feed.
 _NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -21,7 +21,10 @@ from passmuster.reports._text import gate_lines, headline, one_line, violation_l
 from passmuster.reports.formats.json import encoded
 from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
 
-__all__ = ["MOST_RESULTS", "write"]
+__all__ = ["DESCRIPTION", "FILE_NAME", "MOST_RESULTS", "write"]
+
+FILE_NAME = "report.sarif"
+DESCRIPTION = "For code scanning: each violation at the line of the policy or suite that it breaks."
 
 MOST_RESULTS = 5000
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
