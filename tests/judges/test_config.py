@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.suite.suite_files import problems
 
+from passmuster.judges._asking import Judges
 from passmuster.judges._config import JudgeConfig
 
 BASE = {"provider": "openai", "model": "m"}
@@ -22,36 +25,69 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"modle": "x"}, "there is no key 'modle'; did you mean 'model'?"),
-        ({"zzz": 1}, "there is no key 'zzz'; known: provider, model,"),
+        ({"modle": "x"}, "judge_config: unknown key 'modle'; did you mean 'model'?"),
+        ({"zzz": 1}, "judge_config: unknown key 'zzz'; known: provider, model,"),
         ({"ensembel": 3}, "did you mean 'ensemble'?"),
-        ({"provider": "mistral"}, "'provider' is 'mistral'; expected anthropic or openai"),
-        ({"model": ""}, "'model' is ''; expected the name of a model"),
-        ({"model": 4}, "'model' is 4; expected the name of a model"),
-        ({"base_url": "localhost:11434"}, "'base_url' is 'localhost:11434'; expected an address such as"),
-        ({"temperature": "0"}, "'temperature' is '0'; expected a number from 0 to 2"),
-        ({"temperature": True}, "'temperature' is true"),
-        ({"temperature": 3}, "'temperature' is 3.0"),
-        ({"max_tokens": 1}, "'max_tokens' is 1; expected a whole number of at least 16"),
-        ({"timeout_seconds": 0}, "'timeout_seconds' is 0.0"),
-        ({"retries": -1}, "'retries' is -1"),
-        ({"concurrency": 0}, "'concurrency' is 0"),
-        ({"ask_again": 9}, "'ask_again' is 9"),
-        ({"cache": ""}, "'cache' is ''; expected the path of a file"),
-        ({"max_cost_usd": 0, **PRICED}, "'max_cost_usd' is 0.0"),
+        (
+            {"provider": "mistral"},
+            ".provider: expected one of anthropic, openai, found a string ('mistral')",
+        ),
+        ({"model": ""}, ".model: is empty"),
+        ({"model": [4]}, ".model: expected a string, found a list"),
+        (
+            {"base_url": "localhost:11434"},
+            ".base_url: expected an address such as http://localhost",
+        ),
+        (
+            {"temperature": "0"},
+            ".temperature: expected a number from 0 to 2, or null",
+        ),
+        (
+            {"temperature": True},
+            ".temperature: expected a number from 0 to 2, or null",
+        ),
+        (
+            {"temperature": 3},
+            ".temperature: expected a number from 0 to 2, or null",
+        ),
+        ({"max_tokens": 1}, ".max_tokens: expected a whole number of 16 or more, found a number ('1')"),
+        (
+            {"timeout_seconds": 0},
+            ".timeout_seconds: expected a number of seconds above 0, found a number ('0')",
+        ),
+        ({"retries": -1}, ".retries: expected a whole number from 0 to 20, found a number ('-1')"),
+        ({"concurrency": 0}, ".concurrency: expected a whole number from 1 to 256, found a number ('0')"),
+        ({"ask_again": 9}, ".ask_again: expected a whole number from 0 to 5, found a number ('9')"),
+        ({"cache": ""}, ".cache: is empty"),
+        (
+            {"max_cost_usd": 0, **PRICED},
+            ".max_cost_usd: expected an amount in dollars above 0, found a number ('0')",
+        ),
         ({"max_cost_usd": 1}, "'max_cost_usd' cannot be kept, for the price of openai/m is not known"),
         ({"max_cost_usd": 1, "input_usd_per_million": 1}, "cannot be kept"),
-        ({"ensemble": 1}, "'ensemble' is 1; expected a whole number from 2 to 15, or a list"),
-        ({"ensemble": True}, "'ensemble' is true"),
-        ({"ensemble": [{}]}, "'ensemble' is a list of 1"),
-        ({"ensemble": ["a", "b"]}, "ensemble, member 1: expected a map"),
-        ({"ensemble": [{}, {"modle": "x"}]}, "ensemble, member 2: there is no key 'modle'; did you mean 'model'?"),
-        ({"ensemble": [{}, {"retries": 1}]}, "ensemble, member 2: there is no key 'retries'"),
-        ({"ensemble": [{}, {"provider": "anthropic"}]}, "member 2: another provider needs a 'model' of its own"),
+        (
+            {"ensemble": 1},
+            "or a list of at least two members, found a number",
+        ),
+        (
+            {"ensemble": True},
+            "or a list of at least two members, found a boolean",
+        ),
+        (
+            {"ensemble": [{}]},
+            "or a list of at least two members, found a list",
+        ),
+        ({"ensemble": ["a", "b"]}, ".ensemble[0]: expected a map, found a string ('a')"),
+        ({"ensemble": [{}, {"modle": "x"}]}, ".ensemble[1]: unknown key 'modle'; did you mean 'model'?"),
+        ({"ensemble": [{}, {"retries": 1}]}, ".ensemble[1]: unknown key 'retries'"),
+        (
+            {"ensemble": [{}, {"provider": "anthropic"}]},
+            ".ensemble[1]: another provider needs a 'model' of its own",
+        ),
     ],
 )
 def test_mistakes_are_named(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match="'") as caught:
+    with pytest.raises(ValueError, match="judge_config") as caught:
         JudgeConfig.from_mapping({**BASE, **given})
     assert message in str(caught.value)
 
@@ -79,9 +115,9 @@ def test_every_mistake_is_told_at_once() -> None:
     assert len(str(caught.value).splitlines()) == 4
 
 
-def test_the_plain_constructor_refuses_the_same() -> None:
+def test_judges_refuse_a_cap_that_cannot_be_kept() -> None:
     with pytest.raises(ValueError, match="cannot be kept"):
-        JudgeConfig(provider="openai", model="m", max_cost_usd=1.0)
+        Judges(JudgeConfig(provider="openai", model="m", max_cost_usd=1.0), "live", None)
 
 
 def test_a_number_asks_the_same_model_several_times() -> None:
@@ -117,3 +153,19 @@ def test_a_cap_needs_the_price_of_every_member() -> None:
 def test_a_cap_may_rest_on_the_members_own_prices() -> None:
     members = [{"model": "a", **PRICED}, {"model": "b", **PRICED}]
     assert JudgeConfig.from_mapping({**BASE, "max_cost_usd": 1, "ensemble": members}).max_cost_usd == 1.0
+
+
+def test_mistakes_are_told_at_their_place_with_all_others_of_the_file(tmp_path: Path) -> None:
+    text = """\
+judge_config:
+  provider: openai
+  model: m
+  retries: 99
+  ensemble: [{}, {modle: x}]
+  cache: ../../verdicts.jsonl
+tests: [{id: t, metric: tool_blocklist, blocklist: [x], severity: loud}]
+"""
+    found = problems(tmp_path, text)
+    assert [problem.split(": ")[0].split(":", 1)[1] for problem in found] == ["4:12", "5:19", "6:10", "7:67"]
+    assert "judge_config.retries: expected a whole number from 0 to 20" in found[0]
+    assert "judge_config.cache: '../../verdicts.jsonl' lies outside the root" in found[2]

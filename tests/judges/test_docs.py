@@ -42,7 +42,7 @@ ROWS: list[tuple[str, str]] = re.findall(r"^\| `(\w+)` \| (.*?) \|", section("##
 
 
 def test_every_key_is_described_and_no_other() -> None:
-    assert sorted(key for key, _ in ROWS) == sorted(JudgeConfig.__struct_fields__)
+    assert sorted(key for key, _ in ROWS) == sorted(fields_of(JudgeConfig))
 
 
 @pytest.mark.parametrize(("key", "default"), ROWS)
@@ -61,7 +61,7 @@ def test_every_example_is_read(text: str, tmp_path: Path) -> None:
     given: dict[str, Any] = yaml.safe_load(text)
     assert JudgeConfig.from_mapping(given["judge_config"]).members
     (tmp_path / "s.yaml").write_text(f"tests: [{{id: t, metric: tool_blocklist, blocklist: [x]}}]\n{text}")
-    assert load_suite(tmp_path / "s.yaml", root=tmp_path).judging
+    assert load_suite(tmp_path / "s.yaml", root=tmp_path).judge_config
 
 
 def test_the_tables_list_what_there_is() -> None:

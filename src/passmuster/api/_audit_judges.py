@@ -14,7 +14,7 @@ from passmuster.api._load_suite import load_suite
 from passmuster.api._output_files import check_writable, write_file
 from passmuster.api._trace_files import StandardInput, trace_files
 from passmuster.checks import Heard, Question
-from passmuster.engine import AuditCases, OnProgress, audit_cases, judge_config, open_judges, redactor_of
+from passmuster.engine import AuditCases, OnProgress, audit_cases, open_judges, redactor_of
 from passmuster.judges import (
     MOST_UNANSWERED,
     Audit,
@@ -24,6 +24,7 @@ from passmuster.judges import (
     audit,
     calibration_of,
     calibration_path,
+    config_of,
     read_labels,
 )
 from passmuster.reports import encoded
@@ -95,7 +96,7 @@ def audit_judges(path: str | None, options: AuditOptions, *, on_progress: OnProg
 
 
 def _config(suite: Suite) -> JudgeConfig:
-    config = judge_config(suite)
+    config = config_of(suite)
     if config is None:
         raise SuiteError(Problem("there is no judge to audit: the suite has no judge_config", suite.file))
     if not suite.may_ask:

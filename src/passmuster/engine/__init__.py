@@ -7,7 +7,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from passmuster.engine._audit_cases import AuditCases as AuditCases
     from passmuster.engine._audit_cases import audit_cases as audit_cases
-    from passmuster.engine._judge_questions import judge_config as judge_config
     from passmuster.engine._judge_questions import open_judges as open_judges
     from passmuster.engine._judge_questions import redactor_of as redactor_of
     from passmuster.engine._load_suite import load_suite as load_suite
@@ -23,7 +22,7 @@ else:
         __name__,
         {
             "_audit_cases": ("AuditCases", "audit_cases"),
-            "_judge_questions": ("judge_config", "open_judges", "redactor_of"),
+            "_judge_questions": ("open_judges", "redactor_of"),
             "_load_suite": ("load_suite",),
             "_vocabulary": ("vocabulary",),
             "_parts": ("worker_count",),

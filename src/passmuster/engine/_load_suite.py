@@ -30,9 +30,4 @@ def load_suite(
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
         return Kinds(str(folder), names, reader, allowed=plugins)
 
-    suite = load(Path(path), find_kinds, vocabulary(report_formats), root, documents)
-    if suite.judging is not None:
-        from passmuster.engine._judge_questions import judge_config  # late, for most suites ask no judge
-
-        judge_config(suite)
-    return suite
+    return load(Path(path), find_kinds, vocabulary(report_formats), root, documents)

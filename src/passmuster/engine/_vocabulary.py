@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from passmuster.checks import VOCABULARY
 from passmuster.scoring import gate_vocabulary
-from passmuster.suite import TEXT, Choice, Vocabulary
+from passmuster.suite import TEXT, Choice, Late, Value, Vocabulary
 
 __all__ = ["vocabulary"]
 
@@ -16,5 +17,12 @@ def vocabulary(report_formats: Collection[str] = ()) -> Vocabulary:
     return {
         **gate_vocabulary(),
         **VOCABULARY,
+        "judge_config": Late("a map", _judge_config),
         "report_format": Choice(*report_formats) if report_formats else TEXT,
     }
+
+
+def _judge_config() -> Value[Any]:
+    from passmuster.judges import JUDGE_CONFIG  # late, for most suites ask no judge
+
+    return JUDGE_CONFIG

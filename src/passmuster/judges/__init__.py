@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from passmuster.judges._calibration import calibration_of as calibration_of
     from passmuster.judges._calibration import calibration_path as calibration_path
     from passmuster.judges._calibration import why_invalid as why_invalid
+    from passmuster.judges._config import JUDGE_CONFIG as JUDGE_CONFIG
     from passmuster.judges._config import JudgeConfig as JudgeConfig
+    from passmuster.judges._config import config_of as config_of
     from passmuster.judges._labels import Label as Label
     from passmuster.judges._labels import read_labels as read_labels
 else:
@@ -28,7 +30,7 @@ else:
             "_asking": ("Judges", "Mode"),
             "_audit": ("Audit", "Figure", "MOST_UNANSWERED", "Overruled", "Rated", "audit", "percent"),
             "_calibration": ("Calibration", "calibration_of", "calibration_path", "why_invalid"),
-            "_config": ("JudgeConfig",),
+            "_config": ("JUDGE_CONFIG", "JudgeConfig", "config_of"),
             "_labels": ("Label", "read_labels"),
         },
     )

@@ -56,7 +56,8 @@ class _Vote(Struct, frozen=True):
 class Judges:
     """The judges of one run. What they have said, cost and refused is remembered from one batch to the next.
 
-    Raises `CacheError` if the file of earlier verdicts is damaged. To be closed, or used in a `with` statement.
+    Raises `CacheError` if the file of earlier verdicts is damaged, and `ValueError` if there is a cap on the cost and a
+    price is not known. To be closed, or used in a `with` statement.
     """
 
     def __init__(
@@ -70,6 +71,8 @@ class Judges:
         environment: Mapping[str, str] | None = None,
         note: Callable[[str], None] | None = None,
     ) -> None:
+        if why := next(config.unpriced(), None) if config else None:
+            raise ValueError(why)
         self._config, self._mode = config, mode
         self._path = None if cache_path is None else Path(cache_path)
         self._progress = progress or _tell_nobody

@@ -18,7 +18,7 @@ from passmuster.judges._config import KEY_VARIABLES, Member
 from passmuster.judges._prompts import Prompt
 from passmuster.redaction import Redactor
 
-__all__ = ["Client", "Reply", "Trouble", "count", "decoded", "open_client", "reported"]
+__all__ = ["Client", "Reply", "Trouble", "count", "open_client"]
 
 _MESSAGE_LIMIT = 300
 
@@ -57,12 +57,46 @@ class Trouble(Exception):
         """The model may have worked, though its answer was lost."""
 
 
-class Client(Protocol):
-    """One vendor's interface at one address."""
+class Vendor(Protocol):
+    """The module of a vendor: its SDK's class and options, and how a prompt and an answer look."""
 
-    async def ask(self, prompt: Prompt, member: Member) -> Reply: ...
+    SDK_CLASS: str
+    OPTIONS: dict[str, Any]
 
-    async def close(self) -> None: ...
+    def endpoint(self, client: Any) -> Any: ...
+
+    def request(self, prompt: Prompt, member: Member) -> dict[str, Any]: ...
+
+    def reply(self, body: dict[str, Any]) -> Reply: ...
+
+
+class Client:
+    """One vendor's interface at one address. It retries nothing by itself."""
+
+    def __init__(self, vendor: Vendor, sdk: Any, address: str, key: str, timeout: float) -> None:
+        self._vendor, self._sdk, self._key = vendor, sdk, key
+        self._client = getattr(sdk, vendor.SDK_CLASS)(
+            api_key=key,
+            base_url=address,
+            timeout=timeout,
+            max_retries=0,
+            # A redirected request would carry the key to an address that nobody configured.
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout),
+            **vendor.OPTIONS,
+        )
+
+    async def ask(self, prompt: Prompt, member: Member) -> Reply:
+        """What the model answers to a prompt."""
+        try:
+            endpoint = self._vendor.endpoint(self._client)
+            raw = await endpoint.with_raw_response.create(**self._vendor.request(prompt, member))
+            content: bytes = raw.http_response.content
+        except Exception as problem:
+            raise _reported(self._sdk, problem, self._key) from problem
+        return self._vendor.reply(_decoded(content))
+
+    async def close(self) -> None:
+        await self._client.close()
 
 
 def open_client(member: Member, timeout: float, environment: Mapping[str, str]) -> Client:
@@ -72,16 +106,15 @@ def open_client(member: Member, timeout: float, environment: Mapping[str, str]) 
     except ImportError as problem:
         raise Trouble(_not_installed(member, problem), hopeless=True) from problem
     key = _key(member, environment)
-    adapter: Any = import_module(f"passmuster.judges._{member.provider}_client")
+    vendor: Any = import_module(f"passmuster.judges._{member.provider}_client")
     try:
-        client: Client = adapter.open_client(sdk, member.address, key, timeout)
+        return Client(vendor, sdk, member.address, key, timeout)
     except Exception as problem:
         message = f"its SDK could not be set up: {_safe(str(problem), key)}"
         raise Trouble(message, hopeless=True) from problem
-    return client
 
 
-def reported(sdk: Any, problem: Exception, key: str) -> Trouble:
+def _reported(sdk: Any, problem: Exception, key: str) -> Trouble:
     """What went wrong in an SDK, in our words. Both SDKs use the same names for their errors."""
     if isinstance(problem, sdk.APITimeoutError):
         return Trouble("it did not answer in time", passing=True, perhaps_billed=True)
@@ -97,7 +130,7 @@ def reported(sdk: Any, problem: Exception, key: str) -> Trouble:
     return Trouble(f"its SDK failed: {detail}", perhaps_billed=True)
 
 
-def decoded(content: bytes) -> dict[str, Any]:
+def _decoded(content: bytes) -> dict[str, Any]:
     """The body of an answer; `Trouble` if it is not a JSON object, as when a proxy speaks instead of the model."""
     try:
         body = json.loads(content)

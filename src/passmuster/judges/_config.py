@@ -1,18 +1,39 @@
-"""Who is asked, how patiently, and for how much money: `judge_config` of a suite."""
+"""`judge_config` of a suite: which model is asked, how patiently, and for how much money."""
 
-from __future__ import annotations
-
-import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
-import msgspec
-from msgspec import Struct
+from msgspec import field, structs
 
-from passmuster._problems import did_you_mean
+from passmuster.suite import (
+    AMOUNT,
+    BOOLEAN,
+    PATH,
+    TEXT,
+    Choice,
+    Custom,
+    Definitions,
+    JsonSchema,
+    Key,
+    Node,
+    Reader,
+    Record,
+    Scalar,
+    Sequence,
+    Suite,
+    Unread,
+    Whole,
+    fields_of,
+    key_schema,
+    limited,
+    node_of,
+    object_schema,
+    read_record,
+)
+from passmuster.suite import Mapping as MappingNode
 
-__all__ = ["JudgeConfig", "Member", "Provider"]
+__all__ = ["ADDRESSES", "JUDGE_CONFIG", "KEY_VARIABLES", "JudgeConfig", "Member", "Provider", "config_of"]
 
 Provider = Literal["anthropic", "openai"]
 
@@ -23,22 +44,59 @@ ADDRESSES: Mapping[Provider, str] = {
 KEY_VARIABLES: Mapping[Provider, str] = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 _PRICES = ("input_usd_per_million", "output_usd_per_million")
+_ENSEMBLE = "a whole number from 2 to 15, or a list of at least two members"
 
 
-class Member(Struct, frozen=True, kw_only=True):
+def _read_address(reader: Reader, node: Node, at: str) -> str:
+    text = reader.text(node, at)
+    if "@" in re.split(r"[/?#]", text.partition("://")[2] or text, maxsplit=1)[0]:
+        message = f"{at}: holds a user or a password, which would be kept wherever the address is; keys belong in the "
+        reader.problem(node, f"{message}environment: name the variable as 'api_key_env'")
+    elif text and not text.startswith(("http://", "https://")):
+        reader.expected("an address such as http://localhost:11434/v1", node, at)
+    return text
+
+
+def _read_temperature(reader: Reader, node: Node, at: str) -> float | None:
+    is_null = isinstance(node, Scalar) and node.value is None
+    return None if is_null else _TEMPERATURE.read(reader, node, at)
+
+
+ADDRESS = Custom("an address", _read_address, {"type": "string", "pattern": "^https?://"})
+_TEMPERATURE = limited(
+    "a number from 0 to 2, or null for models that take none",
+    {"minimum": 0, "maximum": 2},
+    lambda value: 0 <= value <= 2,
+)
+TEMPERATURE = Custom(
+    "a number from 0 to 2, or null", _read_temperature, {"type": ["number", "null"], "minimum": 0, "maximum": 2}
+)
+DOLLARS = limited("an amount in dollars above 0", {"exclusiveMinimum": 0}, lambda value: value > 0)
+SECONDS = limited("a number of seconds above 0", {"exclusiveMinimum": 0}, lambda value: value > 0)
+
+
+class Member(Record, frozen=True, kw_only=True):
     """One judge: a model at an address, and how it is asked. An ensemble has several."""
 
-    provider: Provider
-    model: str
-    base_url: str | None = None
-    api_key_env: str | None = None
-    temperature: float | None = 0.0
-    """`None` sends none, for models that take no temperature."""
-    max_tokens: int = 1024
-    structured: bool = True
-    """Whether the form of the answer is demanded through the interface; it is always demanded in words."""
-    input_usd_per_million: float | None = None
-    output_usd_per_million: float | None = None
+    provider: Annotated[
+        Provider,
+        Choice("anthropic", "openai"),
+        Key("Whose interface; `openai` also speaks to any OpenAI-compatible `base_url`."),
+    ]
+    model: Annotated[str, TEXT, Key("The name of the model.", example="gpt-4.1-mini")]
+    base_url: Annotated[
+        str | None, ADDRESS, Key("Where it is reached, if not at the provider.", example="http://localhost:11434/v1")
+    ] = None
+    api_key_env: Annotated[
+        str | None, TEXT, Key("The environment variable that holds the key.", example="OPENAI_API_KEY")
+    ] = None
+    temperature: Annotated[float | None, TEMPERATURE, Key("`null` for models that take none.")] = 0.0
+    max_tokens: Annotated[int, Whole(16), Key("The longest answer.")] = 1024
+    structured: Annotated[
+        bool, BOOLEAN, Key("Whether the form of the answer is demanded through the interface, not only in words.")
+    ] = True
+    input_usd_per_million: Annotated[float | None, AMOUNT, Key("The price of a million input tokens.")] = None
+    output_usd_per_million: Annotated[float | None, AMOUNT, Key("The price of a million output tokens.")] = None
     sample: int = 0
     """Which of several equal members this is: each of them is asked, and remembered, for itself."""
 
@@ -60,157 +118,110 @@ class Member(Struct, frozen=True, kw_only=True):
         return self.input_usd_per_million / 1e6, self.output_usd_per_million / 1e6
 
 
-class JudgeConfig(Struct, frozen=True, kw_only=True):
-    """How a suite's questions are answered. A wrong value raises `ValueError` and says what is expected."""
+def _ensemble_schema(definitions: Definitions) -> JsonSchema:
+    keys = {name: key_schema(field, definitions) for name, field in fields_of(Member).items()}
+    member = {"type": "object", "properties": keys, "patternProperties": {"^x-": {}}, "additionalProperties": False}
+    return {
+        "anyOf": [
+            {"type": "integer", "minimum": 2, "maximum": 15},
+            {"type": "array", "items": member, "minItems": 2},
+        ]
+    }
 
-    provider: Provider
-    model: str
-    base_url: str | None = None
-    api_key_env: str | None = None
-    temperature: float | None = 0.0
-    max_tokens: int = 1024
-    structured: bool = True
-    input_usd_per_million: float | None = None
-    output_usd_per_million: float | None = None
-    timeout_seconds: float = 60.0
-    """For one attempt, from the request to the last byte of the answer."""
-    retries: int = 4
-    """Further attempts after a refusal that may pass: 429, 5xx, a time-out, a lost connection."""
-    backoff_seconds: float = 0.5
-    """The wait before the first of them; it doubles each time."""
-    ask_again: int = 1
-    """How often an answer that is no verdict is asked for again."""
-    concurrency: int = 8
-    max_cost_usd: float | None = None
-    ensemble: tuple[Member, ...] = ()
-    cache: str | None = None
-    require_calibration: bool = False
-    """Without a valid calibration, judges can only warn."""
-    calibration: str | None = None
 
-    def __post_init__(self) -> None:
-        problems = [*_bounds(self), *_member_bounds(self.members)]
-        if self.max_cost_usd is not None:
-            problems += [_unpriced(member) for member in self.members if member.prices is None]
-        if problems:
-            raise ValueError("\n".join(dict.fromkeys(problems)))
+class JudgeConfig(Member, frozen=True, kw_only=True):
+    """Which model judges what code cannot decide, how patiently it is asked, and for how much money."""
+
+    timeout_seconds: Annotated[float, SECONDS, Key("For one attempt, from the request to the end of the answer.")] = (
+        60.0
+    )
+    retries: Annotated[int, Whole(0, 20), Key("Further attempts after 429, 5xx, a time-out or a lost connection.")] = 4
+    backoff_seconds: Annotated[float, AMOUNT, Key("The wait before the first retry; it doubles each time.")] = 0.5
+    ask_again: Annotated[int, Whole(0, 5), Key("How often an answer that is no verdict is asked for again.")] = 1
+    concurrency: Annotated[int, Whole(1, 256), Key("Questions that are asked at the same time.")] = 8
+    max_cost_usd: Annotated[
+        float | None, DOLLARS, Key("What a run may cost; needs the prices of every judge.", example=2.0)
+    ] = None
+    ensemble: Annotated[
+        tuple[Member, ...],
+        Unread(Custom(_ENSEMBLE, lambda reader, node, at: (), _ensemble_schema)),
+        Key("Several judges whose median counts: a number, or what differs for each.", example=3),
+    ] = ()
+    cache: Annotated[str | None, PATH, Key("A file that keeps verdicts.", example="verdicts.jsonl")] = None
+    require_calibration: Annotated[bool, BOOLEAN, Key("Without a valid calibration, judges can only warn.")] = False
+    calibration: Annotated[str | None, PATH, Key("The calibration file that `judge audit` writes.")] = None
+    lines: dict[str, int] = field(default_factory=dict)
+    """The line of each key, where it was read from a suite."""
 
     @property
     def members(self) -> tuple[Member, ...]:
         """Those who are asked, in the order in which they are configured."""
-        return self.ensemble or (_only(self),)
+        return self.ensemble or (Member(**{name: getattr(self, name) for name in _MEMBER}),)
+
+    def unpriced(self) -> Iterator[str]:
+        """Why `max_cost_usd` cannot be kept."""
+        for member in self.members if self.max_cost_usd is not None else ():
+            if member.prices is None:
+                yield (
+                    f"'max_cost_usd' cannot be kept, for the price of {member.name} is not known: "
+                    f"give its {_PRICES[0]} and {_PRICES[1]}"
+                )
 
     @classmethod
-    def from_mapping(cls, given: Mapping[str, Any]) -> JudgeConfig:
-        """The configuration that a suite writes, or a `ValueError` with one line for each mistake."""
-        problems: list[str] = []
-        plain = {key: value for key, value in given.items() if key != "ensemble"}
-        values = _typed(plain, _CONFIG_TYPES, "", problems)
-        for key in ("provider", "model"):
-            if key not in given:
-                problems.append(f"'{key}' is missing; {_EXPECTED[key]}")
-        if problems:
-            raise ValueError("\n".join(problems))
-        # Whether the cap can be kept is for the members to say, who may bring prices of their own.
-        uncapped = cls(**{key: value for key, value in values.items() if key != "max_cost_usd"})
-        members = _ensemble(given.get("ensemble"), _only(uncapped), problems)
-        if problems:
-            raise ValueError("\n".join(problems))
-        return cls(**values, ensemble=members)
+    def from_mapping(cls, given: Mapping[str, Any]) -> "JudgeConfig":
+        """The configuration that a suite would write so. Raises `ValueError` with one line for each mistake."""
+        reader = Reader("")
+        config = _read_config(reader, node_of(given), "judge_config")
+        if config is None or reader.problems:
+            raise ValueError("\n".join(problem.message for problem in reader.problems))
+        return structs.replace(config, lines={})
 
 
-_MEMBER_TYPES: dict[str, Any] = {
-    "provider": Provider,
-    "model": str,
-    "base_url": str | None,
-    "api_key_env": str | None,
-    "temperature": float | None,
-    "max_tokens": int,
-    "structured": bool,
-    "input_usd_per_million": float | None,
-    "output_usd_per_million": float | None,
-}
-_CONFIG_TYPES: dict[str, Any] = {
-    **_MEMBER_TYPES,
-    "timeout_seconds": float,
-    "retries": int,
-    "backoff_seconds": float,
-    "ask_again": int,
-    "concurrency": int,
-    "max_cost_usd": float | None,
-    "cache": str | None,
-    "require_calibration": bool,
-    "calibration": str | None,
-}
-_EXPECTED = {
-    "provider": "expected anthropic or openai (which also speaks to any OpenAI-compatible base_url)",
-    "model": "expected the name of a model",
-    "base_url": "expected an address such as http://localhost:11434/v1",
-    "api_key_env": "expected the name of the environment variable that holds the key",
-    "temperature": "expected a number from 0 to 2, or null for models that take none",
-    "max_tokens": "expected a whole number of at least 16",
-    "structured": "expected true or false",
-    "input_usd_per_million": "expected the price of a million input tokens in dollars",
-    "output_usd_per_million": "expected the price of a million output tokens in dollars",
-    "timeout_seconds": "expected a number of seconds above 0",
-    "retries": "expected a whole number from 0 to 20",
-    "backoff_seconds": "expected a number of seconds, 0 or more",
-    "ask_again": "expected a whole number from 0 to 5",
-    "concurrency": "expected a whole number from 1 to 256",
-    "max_cost_usd": "expected an amount in dollars above 0",
-    "cache": "expected the path of a file",
-    "require_calibration": "expected true or false",
-    "calibration": "expected the path of a file",
-    "ensemble": "expected a whole number from 2 to 15, or a list of at least two members",
-}
+_MEMBER = fields_of(Member)
 
 
-def _only(config: JudgeConfig) -> Member:
-    return Member(**{key: getattr(config, key) for key in _MEMBER_TYPES})
+def _read_config(reader: Reader, node: Node, at: str) -> JudgeConfig | None:
+    config = read_record(JudgeConfig, reader, node, at)
+    if config is None or not isinstance(node, MappingNode):
+        return None
+    if "temperature" in node and _read_temperature(Reader(""), node.entries["temperature"].value, "") is None:
+        config = structs.replace(config, temperature=None)
+    ensemble = node.get("ensemble")
+    config = structs.replace(config, ensemble=())
+    if ensemble is not None:
+        members = _read_members(reader, ensemble, config.members[0], f"{at}.ensemble")
+        config = structs.replace(config, ensemble=members)
+    for message in dict.fromkeys(config.unpriced()):
+        reader.problem(node.entries["max_cost_usd"], f"{at}: {message}")
+    return config
 
 
-def _typed(given: Mapping[str, Any], types: Mapping[str, Any], place: str, problems: list[str]) -> dict[str, Any]:
-    """The values that have their type; what is wrong with the others goes to `problems`."""
-    values: dict[str, Any] = {}
-    known = [*types, "ensemble"] if types is _CONFIG_TYPES else list(types)
-    for key, value in given.items():
-        if key not in types:
-            hint = did_you_mean(str(key), known) or f"; known: {', '.join(known)}"
-            problems.append(f"{place}there is no key '{key}'{hint}")
-            continue
-        try:
-            values[key] = msgspec.convert(value, types[key])
-        except msgspec.ValidationError:
-            problems.append(f"{place}'{key}' is {_shown(value)}; {_EXPECTED[key]}")
-    return values
-
-
-def _ensemble(given: Any, base: Member, problems: list[str]) -> tuple[Member, ...]:
-    """The members that an ensemble names, each with what it does not say itself taken from the judge above it."""
-    if given is None:
+def _read_members(reader: Reader, node: Node, base: Member, at: str) -> tuple[Member, ...]:
+    """The members of an ensemble, each with what it does not say itself taken from the judge above it."""
+    number = node.value if isinstance(node, Scalar) else None
+    if isinstance(number, int) and not isinstance(number, bool) and 2 <= number <= 15:
+        return _numbered([base] * number)
+    if not isinstance(node, Sequence) or len(node.items) < 2:
+        reader.expected(_ENSEMBLE, node, at)
         return ()
-    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= 15:
-        return _numbered([base] * given)
-    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) < 2:
-        problems.append(f"'ensemble' is {_shown(given)}; {_EXPECTED['ensemble']}")
-        return ()
-    members: list[Member] = []
-    for number, entry in enumerate(given, 1):
-        place = f"ensemble, member {number}: "
-        if not isinstance(entry, Mapping):
-            problems.append(f"{place}expected a map such as {{model: …}}, found {_shown(entry)}")
-            continue
-        members += _member(_typed(entry, _MEMBER_TYPES, place, problems), base, place, problems)
+    members = []
+    for place, item in enumerate(node.items):
+        map_ = reader.mapping(item, f"{at}[{place}]", tuple(_MEMBER))
+        own = {
+            entry.key: _MEMBER[entry.key].value.read(reader, entry.value, f"{at}[{place}].{entry.key}")
+            for entry in map_
+            if entry.key in _MEMBER
+        }
+        if own.get("provider", base.provider) != base.provider and "model" not in own:
+            reader.problem(item, f"{at}[{place}]: another provider needs a 'model' of its own")
+        members.append(_member(own, base))
     return _numbered(members)
 
 
-def _member(own: dict[str, Any], base: Member, place: str, problems: list[str]) -> list[Member]:
+def _member(own: dict[str, Any], base: Member) -> Member:
     """The base with a member's own values. What belongs to another model or address is not inherited."""
     other_provider = own.get("provider", base.provider) != base.provider
     other_address = other_provider or own.get("base_url", base.base_url) != base.base_url
-    if other_provider and "model" not in own:
-        problems.append(f"{place}another provider needs a 'model' of its own")
-        return []
     dropped: dict[str, Any] = {}
     if other_address or own.get("model", base.model) != base.model:
         dropped |= dict.fromkeys(_PRICES)
@@ -218,84 +229,26 @@ def _member(own: dict[str, Any], base: Member, place: str, problems: list[str]) 
         dropped["api_key_env"] = None
     if other_provider:
         dropped["base_url"] = None
-    return [msgspec.structs.replace(base, **{**dropped, **own})]
+    return structs.replace(base, **{**dropped, **own})
 
 
-def _numbered(members: Sequence[Member]) -> tuple[Member, ...]:
+def _numbered(members: list[Member]) -> tuple[Member, ...]:
     seen: dict[Member, int] = {}
     numbered = []
     for member in members:
         sample = seen[member] = seen.get(member, -1) + 1
-        numbered.append(msgspec.structs.replace(member, sample=sample))
+        numbered.append(structs.replace(member, sample=sample))
     return tuple(numbered)
 
 
-def _bounds(config: JudgeConfig) -> list[str]:
-    holds = {
-        "timeout_seconds": 0 < config.timeout_seconds < math.inf,
-        "retries": 0 <= config.retries <= 20,
-        "backoff_seconds": 0 <= config.backoff_seconds < math.inf,
-        "ask_again": 0 <= config.ask_again <= 5,
-        "concurrency": 1 <= config.concurrency <= 256,
-        "max_cost_usd": config.max_cost_usd is None or 0 < config.max_cost_usd < math.inf,
-        "ensemble": len(config.ensemble) != 1,
-        "cache": config.cache != "",
-        "calibration": config.calibration != "",
-    }
-    return _broken(config, holds)
-
-
-def _member_bounds(members: Sequence[Member]) -> list[str]:
-    problems: list[str] = []
-    for member in members:
-        holds = {
-            "provider": member.provider in get_args(Provider),
-            "model": bool(member.model.strip()),
-            "base_url": member.base_url is None or member.base_url.startswith(("http://", "https://")),
-            "api_key_env": member.api_key_env is None or bool(member.api_key_env.strip()),
-            "temperature": member.temperature is None or 0 <= member.temperature <= 2,
-            "max_tokens": member.max_tokens >= 16,
-            **{key: _is_price(getattr(member, key)) for key in _PRICES},
-        }
-        if member.base_url is not None and _has_user(member.base_url):
-            del holds["base_url"]  # or the message would tell the password
-            problems.append(_USER)
-        problems += _broken(member, holds)
-    return problems
-
-
-_USER = (
-    "'base_url' holds a user or a password, which would be kept wherever the address is; keys belong in the "
-    "environment: name the variable as 'api_key_env'"
+JUDGE_CONFIG = Custom(
+    "a map",
+    _read_config,
+    lambda definitions: definitions.ref("JudgeConfig", lambda: object_schema(JudgeConfig, definitions)),
 )
 
 
-def _has_user(address: str) -> bool:
-    """Whether something stands before the host: `http://user:password@host`."""
-    return "@" in re.split(r"[/?#]", address.partition("://")[2] or address, maxsplit=1)[0]
-
-
-def _broken(values: Struct, holds: Mapping[str, bool]) -> list[str]:
-    return [f"'{key}' is {_shown(getattr(values, key))}; {_EXPECTED[key]}" for key, held in holds.items() if not held]
-
-
-def _is_price(price: float | None) -> bool:
-    return price is None or 0 <= price < math.inf
-
-
-def _unpriced(member: Member) -> str:
-    return (
-        f"'max_cost_usd' cannot be kept, for the price of {member.name} is not known: "
-        f"give its {_PRICES[0]} and {_PRICES[1]}"
-    )
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (Mapping, list, tuple)):
-        return "a map" if isinstance(value, Mapping) else f"a list of {len(value)}"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
+def config_of(suite: Suite) -> JudgeConfig | None:
+    """What the suite says in `judge_config`."""
+    assert suite.judge_config is None or isinstance(suite.judge_config, JudgeConfig)
+    return suite.judge_config

@@ -246,12 +246,11 @@ def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[Ga
 
 def _calibration_line(suite: Suite, settings: Settings) -> Iterator[GateLine]:
     """That judges can only warn, and why; an ordinary warning, so that `--strict` blocks."""
-    if settings.uncalibrated is None or suite.judging is None:
+    if settings.uncalibrated is None:
         return
     remedy = f"run `passmuster judge audit {suite.file} --labels FILE`"
     message = f"judges can only warn: {settings.uncalibrated}; {remedy}"
-    line = suite.judging.lines.get("require_calibration")
-    yield GateLine("judge", "calibration", "warning", "fail", message, file=suite.file, line=line)
+    yield GateLine("judge", "calibration", "warning", "fail", message, file=suite.file, line=settings.uncalibrated_at)
 
 
 def _why(report: ScenarioReport, status: str) -> str:

@@ -28,6 +28,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     agent_version: str | None = None
     uncalibrated: str | None = None
     """Why judges can only warn, where the suite wants them calibrated and they are not."""
+    uncalibrated_at: int | None = None
+    """The line that wants it."""
 
     @property
     def partial(self) -> bool:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from passmuster.suite._quantities import RepeatPolicy as RepeatPolicy
     from passmuster.suite._quantities import as_rate as as_rate
     from passmuster.suite._quantities import decimal_digits as decimal_digits
+    from passmuster.suite._quantities import limited as limited
     from passmuster.suite._quantities import number_text as number_text
     from passmuster.suite._quantities import quantity_of as quantity_of
     from passmuster.suite._quantities import share as share
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from passmuster.suite.grammar._records import Record as Record
     from passmuster.suite.grammar._records import RecordOf as RecordOf
     from passmuster.suite.grammar._records import fields_of as fields_of
+    from passmuster.suite.grammar._records import key_schema as key_schema
     from passmuster.suite.grammar._records import object_schema as object_schema
     from passmuster.suite.grammar._records import read_record as read_record
     from passmuster.suite.grammar._values import AMOUNT as AMOUNT
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from passmuster.suite.grammar._values import BOOLEAN as BOOLEAN
     from passmuster.suite.grammar._values import FRACTION as FRACTION
     from passmuster.suite.grammar._values import NUMBER as NUMBER
+    from passmuster.suite.grammar._values import PATH as PATH
     from passmuster.suite.grammar._values import PROSE as PROSE
     from passmuster.suite.grammar._values import REGEX as REGEX
     from passmuster.suite.grammar._values import TEXT as TEXT
@@ -102,6 +105,7 @@ if TYPE_CHECKING:
     from passmuster.suite.text._nodes import Scalar as Scalar
     from passmuster.suite.text._nodes import Sequence as Sequence
     from passmuster.suite.text._nodes import kind_of as kind_of
+    from passmuster.suite.text._nodes import node_of as node_of
     from passmuster.suite.text._nodes import plain as plain
 else:
     __getattr__ = lazy_exports(
@@ -148,12 +152,13 @@ else:
                 "RepeatPolicy",
                 "as_rate",
                 "decimal_digits",
+                "limited",
                 "number_text",
                 "quantity_of",
                 "share",
             ),
             "_resolved_key": ("ResolvedKey", "Resolver"),
-            "text._nodes": ("Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "plain"),
+            "text._nodes": ("Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "node_of", "plain"),
             "grammar._records": (
                 "Field",
                 "Key",
@@ -161,6 +166,7 @@ else:
                 "Record",
                 "RecordOf",
                 "fields_of",
+                "key_schema",
                 "object_schema",
                 "read_record",
             ),
@@ -180,6 +186,7 @@ else:
                 "NUMBER",
                 "Named",
                 "OneOrMore",
+                "PATH",
                 "PROSE",
                 "REGEX",
                 "TEXT",

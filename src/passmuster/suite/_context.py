@@ -41,22 +41,27 @@ class FilesOfSuite:
         name = reader.text(node, at)
         if not name:
             return None
-        try:
-            path = (self._folder / name).resolve()
-            exists = path.is_file()
-        except (OSError, ValueError) as error:  # a name too long, or with a character no path can have
-            reader.problem(node, f"{at}: this cannot be the path of a file: {_reason(error)}")
+        if why := self.why_refused(name):
+            reader.problem(node, f"{at}: {why}")
             return None
-        if not path.is_relative_to(self._root):
-            message = f"{at}: '{name}' lies outside the root ({self._root}); move it inside or widen --root"
-            reader.problem(node, message)
-            return None
-        if not exists:
+        path = (self._folder / name).resolve()
+        if not path.is_file():
             reader.problem(node, f"{at}: there is no file '{name}' (looked for {display(path, self._root)})")
             return None
         if path not in self._read:
             self._read[path] = self._parse(path, reader, parse)
         return self._read[path]  # type: ignore[return-value]  # one path is parsed in one way only
+
+    def why_refused(self, name: str) -> str | None:
+        """Why this cannot be the path of a file that a suite may name."""
+        try:
+            path = (self._folder / name).resolve()
+            path.is_file()
+        except (OSError, ValueError) as error:  # a name too long, or with a character no path can have
+            return f"this cannot be the path of a file: {_reason(error)}"
+        if not path.is_relative_to(self._root):
+            return f"'{name}' lies outside the root ({self._root}); move it inside or widen --root"
+        return None
 
     def _parse(self, path: Path, reader: Reader, parse: Callable[[Reader, Node], T]) -> T | None:
         file = display(path, self._root)

@@ -20,7 +20,7 @@ from passmuster.suite import _waivers as waivers
 from passmuster.suite._context import Context, FindKinds
 from passmuster.suite._discovery import display, find_root, find_suite
 from passmuster.suite._files import Shelf
-from passmuster.suite._model import Effects, Judging, StatesEffects, Suite
+from passmuster.suite._model import Effects, StatesEffects, Suite
 from passmuster.suite._resolved_key import ResolvedKey
 from passmuster.suite._stated import LayerValue
 from passmuster.suite._suite_file import SuiteFile
@@ -28,7 +28,7 @@ from passmuster.suite.grammar._globs import escape_glob, glob_matcher
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import read_record
 from passmuster.suite.grammar._values import Vocabulary
-from passmuster.suite.text._nodes import Mapping, Node, plain
+from passmuster.suite.text._nodes import Mapping, Node
 
 try:  # `hashlib` loads OpenSSL, which took 5 % of the example run (180 against 171 ms of CPU time)
     from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
@@ -51,13 +51,6 @@ def _read_behaviors(context: Context, suite: Suite, node: Node) -> Suite:
     return replace(suite, behaviors=context.reader.vocabulary["behaviors"].read(context.reader, node, "behaviors"))
 
 
-def _read_judge_config(context: Context, suite: Suite, node: Node) -> Suite:
-    """Who is asked what code cannot decide. Its keys belong to the judges and are read there."""
-    map_ = context.reader.mapping(node, "judge_config")
-    config = {entry.key: plain(entry.value) for entry in map_ if not entry.key.startswith("x-")}
-    return replace(suite, judging=Judging(config, {entry.key: entry.line for entry in map_}, node.line))
-
-
 GATE_KEYS = (
     *("classification", "weights", "thresholds", "required_scenarios", "optional_scenarios"),
     *("pass_criteria", "composite", "baseline"),
@@ -77,7 +70,6 @@ def _gate(key: str) -> Callable[[Context, Suite, Node], Suite]:
 RESOLVED: dict[str, Callable[[Context, Suite, Node], Suite]] = {
     "plugins": _read_plugins,
     "behaviors": _read_behaviors,
-    "judge_config": _read_judge_config,
     "defaults": scenarios.read_defaults,
     "scenarios": scenarios.read_scenarios,
     "queries": scenarios.read_queries,
@@ -131,6 +123,7 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
         tightened=frozenset(layer for layer in ("path", "cost") if getattr(written.layers, layer) == "block"),
         latency_budget_ms=written.latency_budget_ms,
         repeat_policy=written.repeat_policy,
+        judge_config=written.judge_config,
         failed_when=written.failed_when,
         redact=written.redact,
         output=replace(written.output, formats=tuple(dict.fromkeys(written.output.formats))),

@@ -30,7 +30,6 @@ __all__ = [
     "CheckKind",
     "Effects",
     "FailedWhen",
-    "Judging",
     "LayerLevels",
     "Output",
     "Redact",
@@ -96,14 +95,6 @@ class Scenario(Record, frozen=True, kw_only=True):
         """Whether it may need a judge."""
         judged = self.correctness is not None and self.correctness.may_ask
         return judged or any(behavior.may_ask for behavior in (*self.expected_behaviors, *self.must_not))
-
-
-class Judging(Struct, frozen=True):
-    """`judge_config` as it is written; the room of the judges gives it a meaning."""
-
-    config: dict[str, Any]
-    lines: dict[str, int]
-    line: int
 
 
 class Agent(Record, frozen=True, kw_only=True):
@@ -248,7 +239,8 @@ class Suite(Struct, frozen=True, kw_only=True):
     tightened: frozenset[str] = frozenset()
     """The layers whose failures block: `path`, `cost`."""
     behaviors: dict[str, "Behavior"] = {}
-    judging: Judging | None = None
+    judge_config: object = None
+    """Which model judges what code cannot decide, in the judges' own terms."""
     classification: Classification | None = None
     latency_budget_ms: float | None = None
     repeat_policy: RepeatPolicy = "all"

@@ -28,6 +28,7 @@ __all__ = [
     "as_rate",
     "decimal_digits",
     "fraction",
+    "limited",
     "number_text",
     "quantity_of",
     "read_share",
@@ -159,7 +160,7 @@ def _read_repeat_policy(reader: Reader, node: Node, at: str) -> RepeatPolicy:
 # ── Value types ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _limited(words: str, schema: JsonSchema, holds: Callable[[float], bool]) -> Custom[float]:
+def limited(words: str, schema: JsonSchema, holds: Callable[[float], bool]) -> Custom[float]:
     """A finite number within limits; 1 with a problem noted."""
 
     def read(reader: Reader, node: Node, at: str) -> float:
@@ -191,8 +192,8 @@ REPEAT_POLICY = Custom(
     _read_repeat_policy,
     {"anyOf": [{"enum": ["all", "any", "majority"]}, _RATE_SCHEMA, _SHARE_TEXT]},
 )
-WEIGHT = _limited("a weight of 0 or more", {"minimum": 0}, lambda value: value >= 0)
-PASS_SCORE = _limited(
+WEIGHT = limited("a weight of 0 or more", {"minimum": 0}, lambda value: value >= 0)
+PASS_SCORE = limited(
     "a number above 0 and up to 1", {"exclusiveMinimum": 0, "maximum": 1}, lambda value: _SMALLEST < value <= 1
 )
-MILLISECONDS = _limited("a number of milliseconds above 0", {"exclusiveMinimum": 0}, lambda value: value > 0)
+MILLISECONDS = limited("a number of milliseconds above 0", {"exclusiveMinimum": 0}, lambda value: value > 0)

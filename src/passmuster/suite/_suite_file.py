@@ -78,7 +78,7 @@ class SuiteFile(Record, frozen=True, kw_only=True):
     effects: Annotated[Effects, RecordOf(Effects), Key("What tools do to the world.")] = Effects()
     layers: Annotated[LayerLevels, RecordOf(LayerLevels), Key("Which layers of a scenario block.")] = LayerLevels()
     judge_config: Annotated[
-        Node | None, Unread(Slot("judge_config", "a map")), Key("Which model judges what code cannot decide.")
+        object, Slot("judge_config", "a map"), Key("Which model judges what code cannot decide.")
     ] = None
     classification: Annotated[
         Node | None, Unread(Slot("classification", "a map")), Key("Where an answer has its label.")

@@ -27,6 +27,9 @@ class LinkedFiles(Protocol):
     def read(self, reader: Reader, node: Node, at: str, parse: Callable[[Reader, Node], T]) -> T | None:
         """What `parse` makes of the file that a node names; None, with a problem noted, where it cannot be read."""
 
+    def why_refused(self, name: str) -> str | None:
+        """Why this cannot be the path of a file that a suite may name."""
+
 
 class Reader:
     """Reads the nodes of one file and notes what is wrong with them."""

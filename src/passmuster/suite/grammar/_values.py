@@ -18,6 +18,7 @@ __all__ = [
     "BOOLEAN",
     "FRACTION",
     "NUMBER",
+    "PATH",
     "PROSE",
     "REGEX",
     "TEXT",
@@ -120,17 +121,37 @@ class Number(Value[float]):
 
 
 class Whole(Value[int]):
-    """A whole number of at least `least`."""
+    """A whole number of at least `least`, and of at most `most` where that is given."""
 
-    def __init__(self, least: int = 0) -> None:
-        self._least = least
-        self.words = f"a whole number of {least} or more"
+    def __init__(self, least: int = 0, most: int | None = None) -> None:
+        self._least, self._most = least, most
+        self.words = f"a whole number of {least} or more" if most is None else f"a whole number from {least} to {most}"
 
     def read(self, reader: Reader, node: Node, at: str) -> int:
-        return reader.whole(node, at, self._least)
+        value = node.value if isinstance(node, Scalar) else None
+        if isinstance(value, bool) or not isinstance(value, int) or not self._least <= value <= (self._most or value):
+            reader.expected(self.words, node, at)
+            return self._least
+        return value
 
     def schema(self, definitions: Definitions) -> JsonSchema:
-        return {"type": "integer", "minimum": self._least}
+        return {"type": "integer", "minimum": self._least, **({"maximum": self._most} if self._most else {})}
+
+
+class _Path(Value[str]):
+    """The path of a file within the root, relative to the suite; it need not exist yet."""
+
+    words = "the path of a file"
+
+    def read(self, reader: Reader, node: Node, at: str) -> str:
+        text = reader.text(node, at)
+        why = reader.linked_files.why_refused(text) if reader.linked_files and text else None
+        if why:
+            reader.problem(node, f"{at}: {why}")
+        return text
+
+    def schema(self, definitions: Definitions) -> JsonSchema:
+        return TEXT.schema(definitions)
 
 
 class _Boolean(Value[bool]):
@@ -341,6 +362,7 @@ class Late(Value[T_co]):
 
 
 TEXT = Text()
+PATH = _Path()
 PROSE = Text(empty=True)
 NUMBER = Number()
 AMOUNT = Number(0)

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-__all__ = ["Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "plain"]
+__all__ = ["Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "node_of", "plain"]
 
 
 class Scalar(Struct, frozen=True):
@@ -70,6 +70,15 @@ def plain(node: Node) -> Any:
     if isinstance(node, Sequence):
         return [plain(item) for item in node.items]
     return {entry.key: plain(entry.value) for entry in node}
+
+
+def node_of(value: Any) -> Node:
+    """A Python value as a node, for what was never written in a file."""
+    if isinstance(value, dict):
+        return Mapping({str(key): Entry(str(key), 0, 0, node_of(inner)) for key, inner in value.items()}, 0, 0)
+    if isinstance(value, (list, tuple)):
+        return Sequence([node_of(item) for item in value], 0, 0)
+    return Scalar(value, "" if value is None else str(value), 0, 0)
 
 
 def kind_of(node: Node) -> str:
