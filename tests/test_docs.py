@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -35,12 +36,6 @@ from passmuster.checks.kinds import args_valid
 from passmuster.checks.layers._layer_map import LAYERS
 from passmuster.checks.layers.path.expected_calls import ExpectedCalls
 from passmuster.cli._main import command as group
-from passmuster.cli.baseline import command as baseline_command
-from passmuster.cli.compare import command as compare_command
-from passmuster.cli.history import command as history_command
-from passmuster.cli.judge import command as judge_command
-from passmuster.cli.run import command as run_command
-from passmuster.cli.schema import command as schema_command
 from passmuster.scoring import declared_metrics
 from passmuster.suite import Scenario, Test, fields_of
 from passmuster.suite import (
@@ -54,7 +49,7 @@ PAGES = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
     *(
         f"docs/{name}.md"
-        for name in ("README", "suite", "checks", "layers", "traces", "reports", "cli", "baselines", "history")
+        for name in ("README", "suite", "checks", "layers", "traces", "reports", "cli", "api", "baselines", "history")
     ),
 ]
 FENCE = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -209,7 +204,7 @@ def perform(page: str, sandbox: Sandbox) -> Iterator[tuple[Block, str]]:
 def assert_commands_exist(lines: list[str]) -> None:
     assert lines
     for line in lines:
-        run_command.make_context("run", shlex.split(line)[2:], resilient_parsing=False)
+        COMMANDS["run"].make_context("run", shlex.split(line)[2:], resilient_parsing=False)
 
 
 def assert_targets_exist(targets: list[str]) -> None:
@@ -273,6 +268,7 @@ LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/layers.md", "## Path", 0, set(LAYERS["path"].keys)),
     ("docs/layers.md", "### expected_calls", 0, set(fields_of(ExpectedCalls))),
     ("docs/layers.md", "## Cost", 0, set(LAYERS["cost"].keys)),
+    ("docs/api.md", "# Python API", 0, set(passmuster.__all__)),
     ("docs/layers.md", "## The formulas in Python", 0, set(metrics.__all__) - {"MATCH_MODES"}),
     ("docs/reports.md", "# Reports", 0, set(reports.FORMATS)),
 ]
@@ -304,14 +300,18 @@ def test_a_sentence_lists_what_there_is(page: str, begins: str, known: set[str])
     assert set(re.findall(r"`([^`]+)`", paragraph)) == known
 
 
-COMMANDS = {
-    "run": run_command,
-    **{f"baseline {name}": one for name, one in baseline_command.commands.items()},
-    **{f"judge {name}": one for name, one in judge_command.commands.items()},
-    "history": history_command,
-    "compare": compare_command,
-    "schema": schema_command,
-}
+def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+COMMANDS = dict(_commands(group))
 
 
 def options(*commands: str) -> set[str]:
@@ -343,6 +343,12 @@ def test_the_keys_of_the_json_report_are_on_its_page(tmp_path: Path) -> None:
     violations = {key for test in report["tests"] for violation in test["violations"] for key in violation}
     fields = set(passmuster.Violation.__struct_fields__) - {"has_value"}
     assert violations <= fields == set(words("docs/reports.md", "### A violation"))
+
+
+def test_every_public_name_has_a_section_with_an_example() -> None:
+    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", text_of("docs/api.md"), re.MULTILINE | re.DOTALL))
+    assert sections.keys() == set(passmuster.__all__)
+    assert [name for name, text in sections.items() if "```python" not in text or name not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -33,12 +33,14 @@ class _Bar:
     """One line per stage, shown once the run has taken a while."""
 
     def __init__(self) -> None:
-        self._started = monotonic()
+        self._started: float | None = None
         self._rich: Any = None
         self._tasks: dict[str, Any] = {}
 
     def update(self, stage: str, done: int, total: int) -> None:
         if self._rich is None:
+            if self._started is None:
+                self._started = monotonic()
             if monotonic() - self._started < _DELAY:
                 return
             self._rich = _shown()
