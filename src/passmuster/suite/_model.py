@@ -195,7 +195,7 @@ def _read_argument(reader: Reader, node: Node, at: str) -> str:
     return text
 
 
-ARGUMENT = Custom("`TOOL.path`", _read_argument, {"type": "string", "pattern": r"^[^.]+\..+"})
+ARGUMENT = Custom("`TOOL.path`", _read_argument, {"type": ["string", "number"], "pattern": r"^[^.]+\..+"})
 
 
 class Redact(Record, frozen=True, kw_only=True):

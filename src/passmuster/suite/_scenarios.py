@@ -119,7 +119,7 @@ def _scenario_schema(definitions: Definitions, keys: Collection[str]) -> JsonSch
         value = schema["properties"][key]
         if key in _LAYERS:
             value = {**value, "properties": {name: _or_null(inner) for name, inner in value["properties"].items()}}
-        properties[key] = value if key in ("id", "query") else _or_null(value)
+        properties[key] = value if key == "id" else _or_null(value)
     return {**schema, "properties": properties}
 
 
