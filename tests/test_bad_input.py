@@ -24,7 +24,7 @@ SOURCE = Path(passmuster.__file__).parent.parent
 SUITE = "tests: [{id: none, metric: tool_blocklist, blocklist: [bad_*]}]\n"
 POLICY = "tests: [{id: args, metric: args_valid, policy: policy.yaml}]\n"
 GOOD = '{"steps": [{"type": "tool_call", "tool": "look", "arguments": {}}]}\n'
-CLOSING = "Nothing was judged: {} in the input."
+CLOSING = "Nothing was evaluated: {} in the input."
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -286,7 +286,7 @@ def test_skipping_bad_lines_is_counted_and_told(tmp_path: Path) -> None:
 
 def test_nothing_but_bad_lines_is_no_trace_at_all(tmp_path: Path) -> None:
     lay(tmp_path, {"passmuster.yaml": SUITE, "t.jsonl": "{\n{}\n"})
-    expected = "no trace found: all 2 lines of the input are bad, so there is nothing to judge"
+    expected = "no trace found: all 2 lines of the input are bad, so there is nothing to evaluate"
     found = refused(tmp_path, "run", "--traces", "t.jsonl", "--skip-bad-lines", "--report", "json=report.json")
     assert found == [expected]
 

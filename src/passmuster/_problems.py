@@ -1,7 +1,7 @@
-"""What can be wrong with an input, said to the person who can mend it.
+"""Mistakes in the input, and failures outside this program.
 
 A `Problem` is one mistake at one place; an `InputError` carries all that were found in one go and
-ends a run with exit code 2: nothing was judged.
+ends a run with exit code 2: nothing was evaluated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Problem(Struct, frozen=True):
 
 
 class InputError(Exception):
-    """The input cannot be judged; `problems` says why, each with its place."""
+    """The input cannot be evaluated; `problems` says why, each with its place."""
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = [problems] if isinstance(problems, Problem) else list(problems)
@@ -56,10 +56,10 @@ class OutsideError(Exception):
 
 def did_you_mean(found: str, known: Iterable[str]) -> str:
     """A trailing hint naming the nearest known word, or nothing."""
-    import difflib  # late, for most runs have nothing to mend
+    import difflib  # late, for most runs have no mistake
 
     words = list(known)
-    swapped = [word for word in words if sorted(word) == sorted(found)]  # the matcher makes little of swapped letters
+    swapped = [word for word in words if sorted(word) == sorted(found)]  # which difflib rates low
     nearest = difflib.get_close_matches(found, words, n=1, cutoff=0.6) or swapped
     return f"; did you mean '{nearest[0]}'?" if nearest else ""
 

@@ -594,4 +594,4 @@ def test_what_was_not_judged_is_recorded_with_a_note(tmp_path: Path) -> None:
     done = CliRunner().invoke(group, [*save, "--judge", "off"])
     assert done.exit_code == 0
     assert "note: judges were off" in done.stderr
-    assert "note: not judged, and recorded so: A" in done.stderr
+    assert "note: not decided, and recorded so: A" in done.stderr

@@ -100,7 +100,7 @@ def test_the_library_judges_traces_at_hand(suite: passmuster.Suite, tmp_path: Pa
     report = evaluated(suite, tmp_path, scenario="S-1")
     assert report.verdict == "fail"  # S-2 never ran
     assert report.exit_code == 1
-    with pytest.raises(passmuster.TraceError, match="nothing to judge"):
+    with pytest.raises(passmuster.TraceError, match="nothing to evaluate"):
         passmuster.evaluate(suite, [])
 
 

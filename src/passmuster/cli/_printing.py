@@ -77,7 +77,7 @@ def refusing() -> Iterator[None]:
 def complain(error: InputError) -> None:
     """Print what is wrong with the input of a run, and that nothing was evaluated."""
     _tell(error.problems)
-    say(f"Nothing was judged: {plural(len(error.problems), 'problem')} in the input.")
+    say(f"Nothing was evaluated: {plural(len(error.problems), 'problem')} in the input.")
 
 
 def _tell(problems: Iterable[Problem]) -> None:

@@ -95,7 +95,7 @@ def save(
         say("note: judges were off, so that what only they can say is not recorded")
     undecided = [scenario.id for scenario in report.scenarios if scenario.status in ("error", "skip")]
     if undecided:
-        say(f"note: not judged, and recorded so: {reports.one_line(', '.join(undecided))}")
+        say(f"note: not decided, and recorded so: {reports.one_line(', '.join(undecided))}")
     baseline = saved.baseline
     scenarios, tests = plural(len(baseline.scenarios), "scenario"), plural(len(baseline.tests), "test")
     print_lines([f"{reports.one_line(saved.path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])

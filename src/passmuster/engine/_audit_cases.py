@@ -73,7 +73,7 @@ def _index(labels: Sequence[Label], key: Callable[[Label], str | None]) -> dict[
 
 
 def _inquiry(label: Label, found: Sequence[tuple[str | None, list[Inquiry]]], suite: Suite) -> Inquiry | str:
-    """The check that a label speaks of, or what is wrong with the label."""
+    """The check that a label is about, or what is wrong with the label."""
     if not found:
         known = [scenario.id for scenario in suite.scenarios]
         hint = did_you_mean(label.scenario, known) if label.scenario is not None and label.scenario not in known else ""

@@ -1,4 +1,4 @@
-"""Cutting the input into parts that can be judged apart: byte ranges of large files, whole files otherwise."""
+"""The parts of the input that are evaluated separately: byte ranges of large files, whole files otherwise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Part(Struct, frozen=True):
 
 
 def cut(sources: Sequence[Source], workers: int, part_bytes: int | None = None) -> list[Part]:
-    """The parts of the input in its own order, enough of them to keep so many workers busy to the end."""
+    """The parts in the order of the input, enough to keep all workers busy to the end."""
     if workers == 1 and part_bytes is None:
         return [Part(source) for source in sources]
     sizes = [os.path.getsize(source.path) for source in sources]
@@ -49,7 +49,7 @@ def cut(sources: Sequence[Source], workers: int, part_bytes: int | None = None) 
 
 
 def worker_count(asked: int | None, sources: Sequence[Source]) -> int:
-    """How many processes to use: what was asked for, else one for small input and one a CPU for large."""
+    """How many processes to use: what was asked for, else one for small input and one per CPU for large."""
     if asked is not None:
         return asked
     if sum(os.path.getsize(source.path) for source in sources) < _ALONE:
@@ -68,7 +68,7 @@ def available_cpus() -> int:
 
 
 def _quota(cgroup: Path) -> float | None:
-    """CPUs' worth of time that the control group grants, where it says so."""
+    """The CPU quota of the control group, in CPUs; None if there is none."""
     try:
         granted, period = (cgroup / "cpu.max").read_text().split()
         return None if granted == "max" else int(granted) / int(period)

@@ -1,4 +1,4 @@
-"""A compiled suite: what turns one trace into an evaluation. Compiled once per process."""
+"""A compiled suite: turns one trace into an evaluation. Compiled once per process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _go_on(evaluating: _Evaluating, heard: Sequence[Heard] | None) -> Evaluation
 
 
 class Plan:
-    """The checks of a suite, ready to judge traces."""
+    """The compiled checks of a suite."""
 
     def __init__(
         self,
@@ -72,16 +72,16 @@ class Plan:
 
     @property
     def may_ask(self) -> bool:
-        """Whether a trace may leave questions for a judge."""
+        """Whether evaluating a trace may need a judge."""
         return any(check.may_ask for check in self._checks.values())
 
     @property
     def asks_figures(self) -> bool:
-        """Whether anything looks at what the calls of models used up."""
+        """Whether any check or metric reads tokens, cost or duration of model calls."""
         return self.suite.asks_figures or any(spec_of(test).asks_figures for test in self.suite.tests)
 
     def evaluate(self, trace: Trace) -> Evaluation:
-        """Everything the suite has to say about one trace, with no judge to ask."""
+        """All outcomes of one trace, without asking a judge."""
         scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)
         view = self._viewer.view(trace)
         seen, explain = None, None
@@ -115,7 +115,7 @@ class Plan:
         return Evaluation(view.trace, results, scenario.id, None, None, seen, partial(check.explain, view, seen))
 
     def _results(self, view: View, scenario: Scenario | None) -> list[TestResult]:
-        """Every test that speaks of the trace."""
+        """The outcomes of every test that applies to the trace."""
         results: list[TestResult] = []
         started = perf_counter_ns()
         for test in self._tests:
@@ -134,7 +134,7 @@ class Plan:
         return results
 
     def golden(self, traces: Iterable[Trace]) -> dict[str, Golden]:
-        """What recorded runs show, per scenario."""
+        """What recorded runs did, per scenario."""
         runs: dict[str, list[RunShown]] = {}
         for trace in traces:
             scenario, _, _ = self._scenario_of(trace)
@@ -143,7 +143,7 @@ class Plan:
         return {id_: golden_of(recorded) for id_, recorded in runs.items()}
 
     def _scenario_of(self, trace: Trace) -> tuple[Scenario | None, str | None, str | None]:
-        """The scenario a trace belongs to, or the id nobody knows, or the query that several scenarios share."""
+        """The scenario of a trace, else an unknown scenario id, else the ids of several scenarios with its query."""
         if trace.scenario is not None:
             scenario = self._scenarios.get(trace.scenario)
             return scenario, None if scenario else trace.scenario, None
@@ -161,7 +161,7 @@ def _scenario_checks(
     stating = [scenario for scenario in suite.scenarios if scenario.selected and scenario.states_something]
     if not stating:
         return {}
-    from passmuster.checks import ScenarioCheck  # late, for suites of tests alone do without
+    from passmuster.checks import ScenarioCheck  # late, for suites without scenarios do not need it
 
     return {
         one.id: ScenarioCheck(one, suite, golden.get(one.id), viewer.tools, judges_only_warn=judges_only_warn)
@@ -189,7 +189,7 @@ class _PlannedTest:
         self.selective = self._scenarios is not None or self._tags is not None
 
     def applies(self, trace: Trace, scenario: Scenario | None) -> bool:
-        """Whether the test speaks of this trace."""
+        """Whether the test applies to this trace."""
         if self._scenarios is not None and (scenario is None or scenario.id not in self._scenarios):
             return False
         if self._tags is None:

@@ -97,6 +97,6 @@ def conclude_run(
     """The report on what was counted. Raises `TraceError` if there was no trace at all."""
     if not tally.read:
         lines = f": all {tally.bad_lines} lines of the input are bad" if tally.bad_lines else ""
-        raise TraceError(Problem(f"no trace found{lines}, so there is nothing to judge"))
+        raise TraceError(Problem(f"no trace found{lines}, so there is nothing to evaluate"))
     report = conclude(suite, tally, settings, lines_of(tally.spots(), tally.part_lines()), baseline)
     return replace(report, duration_ms=round((perf_counter_ns() - started) / 1e6, 3))

@@ -30,7 +30,7 @@ MOST_RESULTS = 5000
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"block": "error", "warn": "warning", "log": "note"}
 _ORDER = ("error", "warning", "note")
-_EXITS = {0: "the gate passed", 1: "the gate failed", 2: "nothing was judged", 3: "the gate could not be decided"}
+_EXITS = {0: "the gate passed", 1: "the gate failed", 2: "nothing was evaluated", 3: "the gate could not be decided"}
 _SEMVER = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 
 
