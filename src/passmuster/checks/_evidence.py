@@ -1,4 +1,4 @@
-"""What an agent did, in text that a judge can read."""
+"""The calls of a trace as text for a judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _told(call: ToolCall) -> str:
 
 
 def _written(value: object) -> str:
-    """JSON all the same, for whoever looks for secrets in it has to find the names that they stand under."""
+    """JSON in any case: redaction finds secrets by the names of their keys."""
     if isinstance(value, msgspec.Raw):
         return bytes(value).decode("utf-8", "replace")
     try:

@@ -33,7 +33,7 @@ def shown_by(trace: Trace) -> RunShown:
 
 def golden_of(runs: Sequence[RunShown]) -> Golden:
     """What these runs of one scenario show together."""
-    from statistics import median  # late, for it brings much along
+    from statistics import median  # late: it imports much
 
     known = [run.cost_usd for run in runs if run.cost_usd is not None]
     sequences = tuple(dict.fromkeys(run.sequence for run in runs))

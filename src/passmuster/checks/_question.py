@@ -1,4 +1,4 @@
-"""A question that no code can decide, and a judge's answer to it.
+"""Questions for a judge, and its verdicts.
 
 A check that needs a judge answers with a `Question` and is resumed with a `Verdict`; the pure part never waits.
 Everything that could change a verdict is in the question, for its cache key is made of it.
@@ -49,11 +49,11 @@ class Question(Struct, frozen=True, kw_only=True):
     context: str | None = None
     examples: tuple[Example, ...] = ()
     unsent: tuple[str, ...] = ()
-    """The same where the judge is not told of it: what is secret in it must not reach the judge by another way."""
+    """The same where it is not sent: secrets in it are hidden from the rest of the question, too."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """A judge's answer: a score from 1 to 5 and its reason. Whether that passes is for a threshold to say."""
+    """A judge's answer: a score from 1 to 5 and its reason. A threshold decides whether it passes."""
 
     score: int
     reason: str
@@ -68,7 +68,7 @@ class JudgeFailure(Struct, frozen=True):
 
 
 Heard = Verdict | JudgeFailure | None
-"""What comes of a question: a verdict, the reason why there is none, or nothing because judges are off."""
+"""The answer to a question: a verdict, the reason why there is none, or nothing because judges are off."""
 
 
 class Inquiry(Struct, frozen=True):

@@ -88,9 +88,11 @@ class ScenarioOutcome(Struct, frozen=True):
     @property
     def skipped(self) -> bool:
         """Whether some check could not be decided, for another reason than that an earlier one failed."""
-        unasked = any(outcome.status == "skip" and outcome.cause is None for outcome in self.judged)
-        behaviors = self.behaviors is not None and self.behaviors.unasked
-        return unasked or behaviors or any("skip" in layer.checks for layer in self.layers if layer is not None)
+        if self.behaviors is not None and self.behaviors.unasked:
+            return True
+        if any("skip" in layer.checks for layer in self.layers if layer is not None):
+            return True
+        return any(outcome.status == "skip" and outcome.cause is None for outcome in self.judged)
 
     @property
     def open_ways(self) -> tuple[Way, ...]:

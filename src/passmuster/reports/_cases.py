@@ -96,7 +96,7 @@ def _line_ending(line: GateLine, stuck: bool) -> Ending:
 
 
 def _status_ending(status: str, blocks: bool) -> Ending:
-    """For a case that no gate line speaks of."""
+    """The ending of a case without a gate line."""
     if status in ("fail", "missing", "error"):
         return ("error" if status == "error" else "fail") if blocks else "warning"
     return "warning" if status == "warn" else "skip" if status == "skip" else "pass"

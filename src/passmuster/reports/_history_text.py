@@ -19,7 +19,7 @@ __all__ = ["course", "history_lines"]
 
 _WIDTH = 80
 _MAIN = ("pass_rate", "accuracy", "safety_rate", "total_cost_usd", "latency_p95", "total_tokens")
-"""What the table shows if nobody asks for other metrics, as far as there is room."""
+"""The metrics of the table by default, as far as there is room."""
 _LONGEST_VERSION = 12
 _LONGEST_NAME = 28
 _LEAST_COURSE = 8
@@ -48,7 +48,7 @@ def course(values: Sequence[float | None]) -> str:
     if not known:
         return " " * len(values)
     low, top = min(known), len(BLOCKS) - 1
-    span = max(known) / 2 - low / 2  # by halves, for the whole may be more than a number holds
+    span = max(known) / 2 - low / 2  # halved: the difference itself may overflow
 
     def block(value: float) -> str:
         return BLOCKS[round((value / 2 - low / 2) / span * top)] if span > 0 else BLOCKS[top // 2]

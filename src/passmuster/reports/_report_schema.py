@@ -14,7 +14,7 @@ _UNWRITTEN = {"Report": ("root",), "ScenarioReport": ("secrets",), "Violation": 
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a report."""
-    import msgspec.json  # late, for only this command needs it
+    import msgspec.json  # late: only the schema command needs it
 
     schema = msgspec.json.schema(Report)
     definitions: dict[str, Any] = schema["$defs"]

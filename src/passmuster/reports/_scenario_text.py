@@ -12,7 +12,7 @@ __all__ = ["scenario_lines"]
 
 _INDENT = "   "
 _VIOLATIONS = 10
-"""Violations of one check that are told; the JSON and SARIF reports have them all."""
+"""Violations shown per check; the JSON and SARIF reports have them all."""
 
 
 def scenario_lines(scenario: ScenarioReport) -> list[str]:
@@ -50,7 +50,7 @@ def scenario_lines(scenario: ScenarioReport) -> list[str]:
 
 
 def _places(check: CheckReport) -> Iterator[str]:
-    """Where the check was broken, and how where that is more than its message says."""
+    """The places of the check's violations; where there are several, with a line about each."""
     several = len(check.violations) > 1
     for violation in check.violations[:_VIOLATIONS]:
         if several:

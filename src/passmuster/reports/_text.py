@@ -15,7 +15,7 @@ from passmuster.scoring import GateLine
 __all__ = ["gate_lines", "headline", "one_line", "place", "place_lines", "shown", "violation_lines"]
 
 # Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
-# Patterns are compiled at their first use, for most text needs none of them and every run would pay.
+# Compiled at first use: most runs need none of these patterns.
 _UNSAFE = (
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
@@ -64,7 +64,7 @@ def shown(value: Any, limit: int = _VALUE_LIMIT) -> str:
     """A value on one line, as JSON writes it."""
     if isinstance(value, str) and re.fullmatch(_NUMBER, value):
         return value
-    import json  # late, for few runs need it
+    import json  # late: few runs need it
 
     text = json.dumps(value, ensure_ascii=False, default=str)
     if len(text) > limit:
@@ -83,7 +83,7 @@ def _found(line: GateLine) -> str:
     """What was found, in the words of what was asked for: a float on these lines is the metric that they name."""
     if not isinstance(line.actual, float) or line.kind not in ("threshold", "criteria", "baseline"):
         return _bare(line.actual)
-    from passmuster.scoring import written  # late, for few runs need it
+    from passmuster.scoring import written  # late: few runs need it
 
     return written(line.id, line.actual)
 

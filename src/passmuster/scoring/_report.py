@@ -159,7 +159,7 @@ class ScenarioReport(Struct, frozen=True):
 
 
 class TraceCounts(Struct, frozen=True):
-    """How many traces were read, judged, and left without a scenario; how many lines could not be read."""
+    """How many traces were read, evaluated, and left without a scenario; how many lines could not be read."""
 
     read: int
     evaluated: int
@@ -176,13 +176,13 @@ class Provenance(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """One suite's verdict. `gate` holds every reason; the rest is evidence."""
+    """One suite's verdict. `gate` has every reason for it; the rest is evidence."""
 
     schema: str = REPORT_SCHEMA
     suite: str
     suite_file: str
     agent_version: str | None = None
-    """The version of the agent that was judged, where options, suite or traces tell one."""
+    """The version of the agent, where options, suite or traces state one."""
     verdict: Literal["pass", "warn", "fail", "error"]
     exit_code: int
     partial: bool

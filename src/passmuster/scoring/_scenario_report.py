@@ -1,4 +1,4 @@
-"""What a scenario came to over its runs: its status by the repeat policy, its rates, and who made them differ."""
+"""A scenario over its runs: its status by the repeat policy, its rates, and why runs differ."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _at_k(passed: int, counted: int) -> tuple[dict[str, float], dict[str, float]
 
 
 def _flips(named: list[tuple[str, Run]]) -> Iterator[Flip]:
-    """Of runs that did not end alike: one line for each that is to blame, with the first pair that shows it."""
+    """Why runs ended differently: one line per cause, with the first pair of runs that shows it."""
     passed = [(name, run) for name, run in named if run.status in _PASSED]
     if not passed:
         return

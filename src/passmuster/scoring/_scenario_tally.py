@@ -30,7 +30,7 @@ class Run(Struct, frozen=True):
     score: float | None = None
     message: str | None = None
     fingerprint: int = 0
-    """Of what the agent did and said: runs with the same one differ only in how they were judged."""
+    """Of the calls and the answer: runs with the same one differ only in their judge verdicts."""
     heard: bool = False
     """A judge had a verdict on it."""
     infra: bool = False
@@ -65,7 +65,7 @@ class Figure(Struct):
         self.total.merge(other.total)
 
     def mean(self) -> float | None:
-        """None where no trace tells it."""
+        """None where no trace has the figure."""
         return self.total.mean(self.known) if self.known else None
 
 
@@ -140,7 +140,7 @@ class ScenarioTally(Struct):
     idle: dict[str, int] = field(default_factory=dict)
     """Behaviors that held only because nothing put them to the test, and on how many runs."""
     unheard: dict[str, int] = field(default_factory=dict)
-    """What judges gave as the reason why they said nothing."""
+    """Why judges had no verdict, and how often."""
     kept: list[Run] = field(default_factory=list)
     shown: ShownRun | None = None
     """The worst run, the first of several; one that failed before one that could not be decided."""
@@ -198,15 +198,15 @@ class ScenarioTally(Struct):
     def _add_seen(self, seen: ScenarioOutcome, infra: bool) -> float | None:
         """Count what the checks said; the score of a run on which behaviors were decided."""
         self.skipped += seen.skipped
-        self.spared += seen.not_needed
         if seen.correct is not None:
             correct: Status = "error" if infra else _judged_error(seen)
             self.correct[correct] = self.correct.get(correct, 0) + 1
         if seen.label is not None:
             self.labels[seen.label] = self.labels.get(seen.label, 0) + 1
-        for outcome in seen.judged:
-            if outcome.cause == "no_verdict":
-                count(self.unheard, [(bounded(outcome.message), 1)])
+        if seen.judged:
+            self.spared += seen.not_needed
+            unheard = (outcome.message for outcome in seen.judged if outcome.cause == "no_verdict")
+            count(self.unheard, [(bounded(message), 1) for message in unheard])
         behaviors = seen.behaviors
         if behaviors is None:
             return None

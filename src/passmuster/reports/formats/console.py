@@ -154,7 +154,7 @@ def _scenarios(scenarios: list[Case]) -> Iterator[Line]:
         category = f" ({one_line(scenario.category)})" if scenario.category else ""
         yield f"{'❌ MISSING' if missing else head}: scenario {one_line(scenario.id)}{category}", style
         yield "", ""
-        # Where layers and behaviors were looked at, each of them says its own reason below.
+        # Layers and behaviors give their own reasons below.
         explained = scenario.layers or scenario.behaviors != Behaviors()
         reason = [f"Reason: {one_line(case.message)}"] if case.message and not explained else []
         if case.line and case.line.tolerated_by:
@@ -188,7 +188,7 @@ def _metrics(report: Report) -> Iterator[Line]:
     }
     if not shown:
         return
-    # late, for suites of tests alone have none
+    # late: suites of tests alone have no metrics
     from passmuster.reports._tables import aligned
     from passmuster.scoring import between, written
 
@@ -198,7 +198,7 @@ def _metrics(report: Report) -> Iterator[Line]:
         known = f" of {metric.total}" if metric.total is not None else ""
         rows.append((one_line(name), value, between(name, metric.ci95), f"n {metric.n}{known}"))
     yield "", ""
-    yield "Metrics, their 95 % intervals, and what they are over", ""
+    yield "Metrics (value, 95 % CI, n)", ""
     yield from _indented(aligned(rows))
 
 

@@ -35,7 +35,7 @@ _SEMVER = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 
 
 class Finding(Struct, frozen=True):
-    """One result before it is written: its rule, level, words, places, and what tells it from others."""
+    """One result: its rule, level, text, locations, and what its fingerprint is made from."""
 
     rule: str
     level: str
