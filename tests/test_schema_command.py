@@ -22,7 +22,7 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 SUITE = api.json_schema("suite")
 
 
-@pytest.mark.parametrize("of", ["suite", "trace"])
+@pytest.mark.parametrize("of", ["suite", "trace", "report"])
 def test_it_prints_a_valid_schema(of: Any) -> None:
     done = CliRunner().invoke(command, ["schema", of])
     assert done.exit_code == 0

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 __all__ = ["SchemaOf", "json_schema"]
 
-SchemaOf = Literal["suite", "trace"]
+SchemaOf = Literal["suite", "trace", "report"]
 
 
 def json_schema(of: SchemaOf) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a suite or of a trace in the native form."""
+    """The JSON Schema (2020-12) of a suite, of a trace in the native form, or of the JSON report."""
     match of:
         case "suite":
             from passmuster.checks import KINDS, BuiltInKind
@@ -23,3 +23,7 @@ def json_schema(of: SchemaOf) -> dict[str, Any]:
             from passmuster.traces import trace_schema
 
             return trace_schema()
+        case "report":
+            from passmuster.reports import report_schema
+
+            return report_schema()

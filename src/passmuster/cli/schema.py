@@ -14,9 +14,9 @@ __all__ = ["command"]
 
 
 @click.command("schema")
-@click.argument("of", type=click.Choice(get_args(api.SchemaOf)), metavar="suite|trace")
+@click.argument("of", type=click.Choice(get_args(api.SchemaOf)), metavar="suite|trace|report")
 def command(of: api.SchemaOf) -> None:
-    """Print the JSON Schema of a suite or of a native trace.
+    """Print the JSON Schema of a suite, of a native trace, or of the JSON report.
 
     Editors use it to complete and check what you write:
 
