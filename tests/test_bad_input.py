@@ -194,7 +194,7 @@ TRACES: dict[str, tuple[bytes | None, str]] = {
     "blank": (b"\n \r\n", "t.jsonl: is empty: it holds no trace"),
     "cut off": (b'{"steps": [{"type": "tool_ca\n', "t.jsonl:2: is cut off: its JSON ends too early"),
     "cut off at the end of the file": (b'{"steps": [', "t.jsonl:2: is cut off: its JSON ends too early"),
-    "not UTF-8": (b'{"steps": [], "query": "\xe4"}\n', "t.jsonl:2: is not UTF-8: byte 0xe4 cannot stand here"),
+    "not UTF-8": (b'{"steps": [], "query": "\xe4"}\n', "t.jsonl:2: is not UTF-8: invalid byte 0xe4"),
     "half a pair in UTF-8": (b'{"steps": [], "x": "\xed\xa0\xbd"}', "t.jsonl:2: is not UTF-8: byte 0xed"),
     "not JSON": (b"steps: []\n", "t.jsonl:2: is not JSON: invalid character"),
     "another object": (b'{"spans": []}\n', "t.jsonl:2: is not a trace: it has neither 'steps' nor 'answer'"),
@@ -214,7 +214,7 @@ EVILS = {
     "NaN": (b"NaN", "is not JSON: invalid character"),
     "half a pair": (b'"\\ud83d"', "has half of a surrogate pair"),
     "half a pair as a key": (b'{"\\udc00": 1}', "has half of a surrogate pair"),
-    "depth": (b"[" * 100_000 + b"]" * 100_000, "nests too deep to be a trace"),
+    "depth": (b"[" * 100_000 + b"]" * 100_000, "is nested too deeply to be read"),
     "a byte": (b'"\xff"', "is not UTF-8: byte 0xff"),
 }
 
@@ -320,8 +320,8 @@ def test_nothing_but_bad_lines_is_no_trace_at_all(tmp_path: Path) -> None:
         ),
         (["--traces", "t.jsonl", "--report", "json=t.jsonl/r"], "t.jsonl/r: cannot write this report: "),
         (["--traces", "t.jsonl", "--report", "json=/proc/nowhere/r"], "/proc/nowhere/r: cannot write this report: "),
-        (["--traces", "fifo"], "fifo: is no regular file, and traces are read more than once"),
-        (["--traces", "/dev/null"], "/dev/null: is no regular file, and traces are read more than once"),
+        (["--traces", "fifo"], "fifo: is not a regular file, and traces are read more than once"),
+        (["--traces", "/dev/null"], "/dev/null: is not a regular file, and traces are read more than once"),
         (["--traces", "/proc/self/mem"], "/proc/"),
     ],
     ids=lambda value: "=".join(value) if isinstance(value, list) else "",

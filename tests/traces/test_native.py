@@ -253,8 +253,8 @@ BAD = [
     ('{"steps": [], "x": NaN}', "is not JSON"),
     ('{"steps": [], "query": "\\ud83d"}', "half of a surrogate pair"),
     ('{"steps": [], "query": "\\ude00"}', "half of a surrogate pair"),
-    ('{"steps": [], "x": ' + "[" * 20_000 + "]" * 20_000 + "}", "nests too deep"),
-    ('{"steps": [], "x": ' + "[" * 100_000 + "]" * 100_000 + "}", "nests too deep"),
+    ('{"steps": [], "x": ' + "[" * 20_000 + "]" * 20_000 + "}", "is nested too deeply"),
+    ('{"steps": [], "x": ' + "[" * 100_000 + "]" * 100_000 + "}", "is nested too deeply"),
 ]
 
 

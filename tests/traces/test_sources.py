@@ -127,7 +127,7 @@ def test_a_link_that_leads_nowhere(house: Path, pattern: str) -> None:
 def test_a_pipe_is_not_waited_for(house: Path, pattern: str) -> None:
     os.mkfifo(house / "traces" / "pipe.jsonl")
     (message,) = messages(house, pattern)
-    assert message.startswith("traces/pipe.jsonl: is no regular file")
+    assert message.startswith("traces/pipe.jsonl: is not a regular file")
     assert message.endswith("--traces -")
 
 

@@ -43,7 +43,7 @@ class Reading(Struct, frozen=True):
 
     source: Source
     on_bad: OnBad
-    """To be told of each record that cannot be read."""
+    """To be called with each record that cannot be read."""
     first: Fields
     """The record by which the format of the file was decided. Also known while reading a later part of the file."""
     figures: bool = True

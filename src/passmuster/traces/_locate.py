@@ -39,7 +39,7 @@ def spot_of_trace(trace: Trace) -> Spot:
 
 
 def spot_of_call(trace: Trace, call: int) -> Spot:
-    """Where the tool call with this index (from 0) stands."""
+    """Where the tool call with this index (from 0) is."""
     origin: Origin = trace.origin
     index = trace.call_steps[call]
     place = origin.step_places[index] if origin.step_places else Place(origin.offset, origin.line, index)

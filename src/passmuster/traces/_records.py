@@ -173,7 +173,7 @@ def _not_utf8(start: int, data: bytes) -> BadRecord | None:
         data.decode()
     except UnicodeDecodeError as error:
         byte = data[error.start]
-        return BadRecord(start + error.start, f"is not UTF-8: byte 0x{byte:02x} cannot stand here")
+        return BadRecord(start + error.start, f"is not UTF-8: invalid byte 0x{byte:02x}")
     return None
 
 
@@ -191,7 +191,7 @@ _PLACE = r" \(byte (\d+)\)$"
 def explain(offset: int, error: Exception, data: bytes | Raw) -> BadRecord:
     """A decoder's error as a message for the person who has to fix the file."""
     if isinstance(error, RecursionError):
-        return BadRecord(offset, "nests too deep to be a trace")
+        return BadRecord(offset, "is nested too deeply to be read")
     if isinstance(error, UnicodeDecodeError):
         return BadRecord(offset, "is not UTF-8")
     text = str(error)

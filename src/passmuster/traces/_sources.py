@@ -133,11 +133,11 @@ def _refuse_folder(error: OSError) -> None:
 def _no_file(path: str) -> str:
     if not os.path.exists(path):
         return "is a link to a file that does not exist"
-    return "is no regular file, and traces are read more than once; give them on standard input: --traces -"
+    return "is not a regular file, and traces are read more than once; give them on standard input: --traces -"
 
 
 def _display(path: str, real: str, root: Path) -> str:
-    """The name relative to the root, `/` on every system; the path itself where it lies outside."""
+    """The name relative to the root, `/` on every system; the whole path if it is outside."""
     for candidate in (os.path.abspath(path), real):
         with contextlib.suppress(ValueError):
             return Path(candidate).relative_to(root).as_posix()
