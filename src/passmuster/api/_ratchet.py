@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from passmuster._problems import InputError, Problem, SuiteError, UsageError
 from passmuster.engine import load_suite
-from passmuster.scoring import Baseline, Kept, Tightened, tightened, units_of
+from passmuster.scoring import Baseline, Kept, Tightened, tightened
 from passmuster.suite import Edit, Shelf, Suite, differences, edit_bounds
 
 __all__ = ["Tightening", "tightening"]
@@ -30,7 +30,7 @@ def tightening(suite: Suite, baseline: Baseline, slack: float, *, plugins: bool 
     raised = [one for one in found if isinstance(one, Tightened)]
     kept = [one for one in found if isinstance(one, Kept)]
     before = suite.documents[str(suite.path)]
-    edits = [Edit(one.bound, units_of(one.metric), one.value) for one in raised]
+    edits = [Edit(one.bound, one.metric.spellings, one.value) for one in raised]
     edited = edit_bounds(before.decode("utf-8"), suite.path.suffix.lower() == ".json", edits)
     kept += [Kept(raised[index].name, why) for index, why in edited.refused.items()]
     raised = [one for index, one in enumerate(raised) if index not in edited.refused]

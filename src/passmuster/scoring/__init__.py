@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from passmuster.scoring._baseline import Baseline as Baseline
     from passmuster.scoring._baseline import RecordedScenario as RecordedScenario
     from passmuster.scoring._baseline import baseline_of as baseline_of
-    from passmuster.scoring._bound_text import units_of as units_of
     from passmuster.scoring._comparison import CaseChange as CaseChange
     from passmuster.scoring._comparison import Comparison as Comparison
     from passmuster.scoring._comparison import CountChange as CountChange
@@ -70,7 +69,6 @@ else:
                 "ViolationChange",
                 "compare",
             ),
-            "_bound_text": ("units_of",),
             "_gate_vocabulary": ("gate_vocabulary",),
             "_intervals": ("wilson",),
             "_metric_words": ("between", "change", "number", "written"),

@@ -34,7 +34,7 @@ from passmuster.suite import (
     read_record,
 )
 
-__all__ = ["BOUND", "read_bound", "units_of"]
+__all__ = ["BOUND", "read_bound"]
 
 _COMPARATORS: dict[str, Operator] = {
     ">=": ">=",
@@ -46,13 +46,6 @@ _COMPARATORS: dict[str, Operator] = {
     "=": "=",
     "==": "=",
 }
-_UNITS: dict[str, dict[str, int]] = {
-    "ms": {"ms": 1, "milliseconds": 1, "s": 1000, "seconds": 1000},
-    "USD": {"usd": 1, "$": 1},
-    "tokens": {"tokens": 1},
-    "": {},
-}
-"""How the unit of a metric may be written, and how many of it that is."""
 _NUMBER = Custom("a number", lambda reader, node, at: None, BOUND_SCHEMA)
 
 
@@ -107,22 +100,12 @@ def _value(written: Quantity, metric: SuiteMetric) -> float:
             raise ValueError(f"'{metric.name}' is a rate and cannot be above 100%")
         return float(number)
     if unit == "%":
-        raise ValueError(f"'{metric.name}' is not a rate, so it has no percentage; write {_example(metric)}")
+        raise ValueError(f"'{metric.name}' is not a rate, so it has no percentage; write {metric.example}")
     if unit:
-        known = units_of(metric)
-        if unit.lower() not in known:
-            raise ValueError(f"the unit '{unit}' does not fit '{metric.name}'; write {_example(metric)}")
-        number *= known[unit.lower()]
+        if unit.lower() not in metric.spellings:
+            raise ValueError(f"the unit '{unit}' does not fit '{metric.name}'; write {metric.example}")
+        number *= metric.spellings[unit.lower()]
     return float(number)
-
-
-def units_of(metric: SuiteMetric) -> dict[str, int]:
-    """How the unit of a metric may be written, and how many of it that is."""
-    return _UNITS[metric.unit]
-
-
-def _example(metric: SuiteMetric) -> str:
-    return {"ms": "5000, 5000ms or 5s", "USD": "0.5, 0.5 USD or $0.5", "tokens": "20000"}.get(metric.unit, "a number")
 
 
 def _bound(node: Node, metric: SuiteMetric, operator: Operator, value: float) -> Bound:

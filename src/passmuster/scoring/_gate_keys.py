@@ -25,6 +25,7 @@ from passmuster.suite import (
     Node,
     OneOrMore,
     Reader,
+    Record,
     RecordOf,
     Sequence,
     Suite,
@@ -62,14 +63,6 @@ def _read_weights(reader: Reader, gate: GateValues, node: Node) -> Suite:
         if weights and not any(weights.values()) and isinstance(node, Mapping):
             reader.problem(node.entries[kind], f"weights.{kind}: every weight is 0, so nothing would count")
     return replace(gate.suite, weights=found)
-
-
-def _read_criteria(reader: Reader, gate: GateValues, node: Node) -> Suite:
-    return replace(gate.suite, criteria=read_record(Criteria, reader, node, "pass_criteria") or Criteria())
-
-
-def _read_baseline(reader: Reader, gate: GateValues, node: Node) -> Suite:
-    return replace(gate.suite, baseline=read_record(BaselineSpec, reader, node, "baseline") or BaselineSpec())
 
 
 def _read_thresholds(reader: Reader, gate: GateValues, node: Node) -> Suite:
@@ -116,15 +109,8 @@ def _read_composite(reader: Reader, gate: GateValues, node: Node) -> Suite:
     return replace(suite, composite=found)
 
 
-def _read_required(reader: Reader, gate: GateValues, node: Node) -> Suite:
-    return replace(gate.suite, required=_listed(reader, gate.suite, node, "required_scenarios", ()))
-
-
-def _read_optional(reader: Reader, gate: GateValues, node: Node) -> Suite:
-    return replace(gate.suite, optional=_listed(reader, gate.suite, node, "optional_scenarios", gate.suite.required))
-
-
-def _listed(reader: Reader, suite: Suite, node: Node, at: str, required: tuple[Listed, ...]) -> tuple[Listed, ...]:
+def _listed(reader: Reader, suite: Suite, node: Node, at: str) -> tuple[Listed, ...]:
+    """The scenarios of a list, or of a map with `ids`; no optional one may be required."""
     ids: Node | None = node
     if isinstance(node, Mapping):
         map_ = reader.mapping(node, at, ("description", "ids"))
@@ -133,7 +119,7 @@ def _listed(reader: Reader, suite: Suite, node: Node, at: str, required: tuple[L
     if ids is None:
         return ()
     known = {scenario.id: None for scenario in suite.scenarios}
-    elsewhere = {one.id: one.line for one in required}
+    elsewhere = {one.id: one.line for one in suite.required} if at == "optional_scenarios" else {}
     found: dict[str, Listed] = {}
     for item in reader.one_or_more(ids):
         id_ = reader.text(item, at)
@@ -157,14 +143,31 @@ def _ids_schema(definitions: Definitions) -> JsonSchema:
     return {"anyOf": [*ids["anyOf"], {"type": "object", "properties": map_, "required": ["ids"]}]}
 
 
+def _record(cls: type[Record], field: str, key: str) -> _GateKey:
+    """A key that spells a record, for a field of the suite."""
+
+    def read(reader: Reader, gate: GateValues, node: Node) -> Suite:
+        return replace(gate.suite, **{field: read_record(cls, reader, node, key) or cls()})
+
+    return _GateKey(read, RecordOf(cls).schema)
+
+
+def _ids(field: str, key: str) -> _GateKey:
+    """A key that lists scenarios, for a field of the suite."""
+
+    def read(reader: Reader, gate: GateValues, node: Node) -> Suite:
+        return replace(gate.suite, **{field: _listed(reader, gate.suite, node, key)})
+
+    return _GateKey(read, _ids_schema)
+
+
 GATE_KEYS: dict[str, _GateKey] = {
     "classification": _GateKey(_read_classification, RecordOf(Classification).schema),
     "weights": _GateKey(_read_weights, RecordOf(Weights).schema),
     "thresholds": _GateKey(_read_thresholds, RecordOf(Thresholds).schema),
-    "required_scenarios": _GateKey(_read_required, _ids_schema),
-    "optional_scenarios": _GateKey(_read_optional, _ids_schema),
-    "pass_criteria": _GateKey(_read_criteria, RecordOf(Criteria).schema),
+    "required_scenarios": _ids("required", "required_scenarios"),
+    "optional_scenarios": _ids("optional", "optional_scenarios"),
+    "pass_criteria": _record(Criteria, "criteria", "pass_criteria"),
     "composite": _GateKey(_read_composite, lambda definitions: COMPOSITE_SCHEMA),
-    "baseline": _GateKey(_read_baseline, RecordOf(BaselineSpec).schema),
+    "baseline": _record(BaselineSpec, "baseline", "baseline"),
 }
-"""In an order in which what feeds a metric comes before what names it."""

@@ -134,6 +134,10 @@ class SuiteMetric(Struct, frozen=True, kw_only=True):
     rate: bool = True
     """Whether it lies in 0 to 1 and is shown in percent."""
     unit: str = ""
+    spellings: Mapping[str, int] = {}
+    """How a bound may spell the unit in lower case, and how many of it that is."""
+    example: str = "a number"
+    """How a bound on it may be written."""
     has_interval: bool = True
     """Whether a confidence interval is defined for it."""
     per_tokens: int = 1

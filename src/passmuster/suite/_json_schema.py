@@ -17,8 +17,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def suite_schema(vocabulary: Vocabulary, kinds: Mapping[str, CheckKind]) -> JsonSchema:
     """The JSON Schema (2020-12) of a suite with these kinds of check; `vocabulary` is what it is read with."""
     tests = Custom("a list of tests", ANYTHING.read, lambda definitions: _tests(kinds, definitions))
-    patterns = OneOrMore(TEXT)
-    definitions = Definitions({**vocabulary, "tests": tests, "scenario_patterns": patterns})
+    ids = {"test_id": TEXT, "scenario_pattern": TEXT, "scenario_patterns": OneOrMore(TEXT)}
+    definitions = Definitions({**vocabulary, **ids, "tests": tests})
     schema = object_schema(SuiteFile, definitions)
     return {"$schema": DIALECT, "title": "passmuster suite", **schema, "$defs": dict(sorted(definitions.items()))}
 

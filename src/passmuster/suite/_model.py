@@ -162,14 +162,27 @@ class Test(Record, frozen=True, kw_only=True):
     line: int = 0
 
 
-class Waiver(Struct, frozen=True, kw_only=True):
+def _read_day(reader: Reader, node: Node, at: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(reader.text(node, at))
+    except ValueError:
+        reader.expected("a day such as 2027-01-31", node, at)
+        return datetime.date.min
+
+
+DAY = Custom("a day such as 2027-01-31", _read_day, {"type": "string", "format": "date"})
+
+
+class Waiver(Record, frozen=True, kw_only=True):
     """Turns matching violations of one test into warnings until the end of a day."""
 
-    test: str
-    reason: str
-    expires: datetime.date
-    tool: str | None = None
-    scenario: str | None = None
+    test: Annotated[str, Slot("test_id", "the id of a test"), Key("Whose violations.")]
+    tool: Annotated[str | None, TOOL_PATTERN, Key("Only those of these tools.", example="refund_*")] = None
+    scenario: Annotated[
+        str | None, Slot("scenario_pattern", "an id or a pattern"), Key("Only those in these scenarios.")
+    ] = None
+    reason: Annotated[str, TEXT, Key("Why, for the report.")]
+    expires: Annotated[datetime.date, DAY, Key("The last day it holds.", example="2027-01-31")]
     line: int = 0
 
 

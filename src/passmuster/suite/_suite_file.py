@@ -6,7 +6,7 @@ resolved by the loader, when what they refer to is known.
 
 from typing import Annotated
 
-from passmuster.suite._model import Agent, Effects, FailedWhen, LayerLevels, Output, Redact
+from passmuster.suite._model import Agent, Effects, FailedWhen, LayerLevels, Output, Redact, Waiver
 from passmuster.suite._quantities import MILLISECONDS, REPEAT_POLICY, RepeatPolicy
 from passmuster.suite._scenarios import DEFAULTS, SCENARIOS
 from passmuster.suite.grammar._reader import Reader
@@ -108,9 +108,9 @@ class SuiteFile(Record, frozen=True, kw_only=True):
         Node | None, Unread(Slot("composite", "formulas")), Key("Formulas over metrics; `pass` decides.")
     ] = None
     baseline: Annotated[Node | None, Unread(Slot("baseline", "a map")), Key("An earlier run to compare with.")] = None
-    waivers: Annotated[
-        Node | None, Unread(Slot("waivers", "a list of waivers")), Key("Violations that only warn until a day.")
-    ] = None
+    waivers: Annotated[Node | None, Unread(ListOf(RecordOf(Waiver))), Key("Violations that only warn until a day.")] = (
+        None
+    )
     failed_when: Annotated[
         tuple[FailedWhen, ...],
         ListOf(RecordOf(FailedWhen)),

@@ -1,7 +1,8 @@
 """What runs cost and how many tokens they used."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from passmuster.scoring._metric import (
     Measured,
@@ -13,6 +14,7 @@ from passmuster.scoring._metric import (
     ratio_interval_of,
     weighted_mean,
 )
+from passmuster.scoring._scenario_tally import Figure, Figures
 
 
 def _sum(values: Sequence[float], weights: Sequence[float]) -> float:
@@ -35,16 +37,6 @@ def _as_float(number: float) -> float:
         return float(number)
     except OverflowError:
         return math.inf
-
-
-def _total_cost(sample: Sample) -> Measured:
-    cost = sample.figures.cost
-    return _complete(cost.known, sample.figures.traces, "cost", cost.total.value() if cost.known else None)
-
-
-def _total_tokens(sample: Sample) -> Measured:
-    tokens = sample.figures.tokens
-    return _complete(tokens.known, sample.figures.traces, "tokens", tokens.total.value() if tokens.known else None)
 
 
 def _mean_cost(sample: Sample) -> Measured:
@@ -74,6 +66,16 @@ def _token_efficiency(sample: Sample) -> Measured:
     return Measured(value=value, n=n, interval=ratio_interval_of(parts), known=known, total=total)
 
 
+def _total(what: str, of: Callable[[Figures], Figure]) -> Callable[[Sample], Measured]:
+    def measure(sample: Sample) -> Measured:
+        figure = of(sample.figures)
+        return _complete(figure.known, sample.figures.traces, what, figure.total.value() if figure.known else None)
+
+    return measure
+
+
+_used = partial(SuiteMetric, better="down", rate=False)
+_dollars = partial(_used, unit="USD", spellings={"usd": 1, "$": 1}, example="0.5, 0.5 USD or $0.5")
 METRICS = (
     SuiteMetric(
         name="token_efficiency",
@@ -84,34 +86,28 @@ METRICS = (
         per_tokens=1000,
         order=60,
     ),
-    SuiteMetric(
+    _dollars(
         name="total_cost_usd",
         description="What all runs cost, in USD.",
-        measure=_total_cost,
-        better="down",
-        rate=False,
-        unit="USD",
+        measure=_total("cost", lambda figures: figures.cost),
         has_interval=False,
         order=61,
         pairing=Pairing(lambda one: one.cost_usd, _sum),
     ),
-    SuiteMetric(
+    _dollars(
         name="mean_cost_usd",
         description="What one run costs on average, in USD.",
         measure=_mean_cost,
-        better="down",
-        rate=False,
-        unit="USD",
         order=62,
         pairing=Pairing(lambda one: one.cost_usd, weighted_mean),
     ),
-    SuiteMetric(
+    _used(
         name="total_tokens",
         description="How many tokens all runs used.",
-        measure=_total_tokens,
-        better="down",
-        rate=False,
+        measure=_total("tokens", lambda figures: figures.tokens),
         unit="tokens",
+        spellings={"tokens": 1},
+        example="20000",
         has_interval=False,
         order=63,
         pairing=Pairing(lambda one: one.tokens, _sum),

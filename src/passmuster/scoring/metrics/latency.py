@@ -30,6 +30,8 @@ def _percentile_metric(percent: int, order: int) -> SuiteMetric:
         better="down",
         rate=False,
         unit="ms",
+        spellings={"ms": 1, "milliseconds": 1, "s": 1000, "seconds": 1000},
+        example="5000, 5000ms or 5s",
         order=order,
         pairing=Pairing(lambda one: one.latency_ms, lambda values, weights: percentile(sorted(values), share)),
     )
