@@ -195,7 +195,7 @@ TRACES: dict[str, tuple[bytes | None, str]] = {
     "cut off": (b'{"steps": [{"type": "tool_ca\n', "t.jsonl:2: is cut off: its JSON ends too early"),
     "cut off at the end of the file": (b'{"steps": [', "t.jsonl:2: is cut off: its JSON ends too early"),
     "not UTF-8": (b'{"steps": [], "query": "\xe4"}\n', "t.jsonl:2: is not UTF-8: invalid byte 0xe4"),
-    "half a pair in UTF-8": (b'{"steps": [], "x": "\xed\xa0\xbd"}', "t.jsonl:2: is not UTF-8: byte 0xed"),
+    "half a pair in UTF-8": (b'{"steps": [], "x": "\xed\xa0\xbd"}', "t.jsonl:2: is not UTF-8: invalid byte 0xed"),
     "not JSON": (b"steps: []\n", "t.jsonl:2: is not JSON: invalid character"),
     "another object": (b'{"spans": []}\n', "t.jsonl:2: is not a trace: it has neither 'steps' nor 'answer'"),
     "a wrong type": (b'{"steps": {}}\n', "t.jsonl:2: Expected `array | null`, got `object` - at `$.steps`"),
@@ -215,7 +215,7 @@ EVILS = {
     "half a pair": (b'"\\ud83d"', "has half of a surrogate pair"),
     "half a pair as a key": (b'{"\\udc00": 1}', "has half of a surrogate pair"),
     "depth": (b"[" * 100_000 + b"]" * 100_000, "is nested too deeply to be read"),
-    "a byte": (b'"\xff"', "is not UTF-8: byte 0xff"),
+    "a byte": (b'"\xff"', "is not UTF-8: invalid byte 0xff"),
 }
 
 

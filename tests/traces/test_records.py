@@ -108,8 +108,12 @@ def test_one_object_over_any_number_of_lines(tmp_path: Path, data: str) -> None:
         ("t.json", b'{\n"steps": [\n{"type": "message", "role": "user"},\n{"type": 5}]}', "t.json:4: "),
         ("t.json", b'{"steps": [\n{"steps": []}\n', "t.json:1: is cut off"),
         ("t.jsonl", b'{"steps": []}\n{"answer": "\xc3"}', "t.jsonl:2: is not UTF-8: invalid byte 0xc3"),
-        ("t.jsonl", b'{"steps": []}\n{"x": "\xed\xa0\xbd", "answer": ""}', "t.jsonl:2: is not UTF-8: byte 0xed"),
-        ("t.jsonl", b"PK\x03\x04\x00\x00\xff", "t.jsonl:1: is not UTF-8: byte 0xff"),
+        (
+            "t.jsonl",
+            b'{"steps": []}\n{"x": "\xed\xa0\xbd", "answer": ""}',
+            "t.jsonl:2: is not UTF-8: invalid byte 0xed",
+        ),
+        ("t.jsonl", b"PK\x03\x04\x00\x00\xff", "t.jsonl:1: is not UTF-8: invalid byte 0xff"),
         ("t.jsonl", b"\x00" * 100, "t.jsonl:1: is not JSON: invalid character"),
     ],
 )
