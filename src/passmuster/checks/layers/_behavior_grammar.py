@@ -47,19 +47,11 @@ class ToolCalled(Record, frozen=True, kw_only=True):
 
     tool_called: Annotated[Selectors, SELECTORS, Key("Which call; of a list, any.", example="verify_identity")]
 
-    @property
-    def words(self) -> str:
-        return f"tool_called: {' or '.join(one.name for one in self.tool_called)}"
-
 
 class ToolNotCalled(Record, frozen=True, kw_only=True):
     """No such call was made, not even one that failed."""
 
     tool_not_called: Annotated[Selectors, SELECTORS, Key("Which call; of a list, any.", example="delete_*")]
-
-    @property
-    def words(self) -> str:
-        return f"tool_not_called: {' or '.join(one.name for one in self.tool_not_called)}"
 
 
 class AnswerContains(Record, frozen=True, kw_only=True):
@@ -67,19 +59,11 @@ class AnswerContains(Record, frozen=True, kw_only=True):
 
     answer_contains: Annotated[tuple[str, ...], OneOrMore(TEXT), Key("A text; of a list, any.", example="refund")]
 
-    @property
-    def words(self) -> str:
-        return f"answer_contains: {' or '.join(self.answer_contains)}"
-
 
 class AnswerMatches(Record, frozen=True, kw_only=True):
     """One of these patterns is found in the answer."""
 
     answer_matches: Annotated[tuple[str, ...], OneOrMore(REGEX), Key("A pattern; of a list, any.", example="[0-9]+")]
-
-    @property
-    def words(self) -> str:
-        return f"answer_matches: {' or '.join(self.answer_matches)}"
 
 
 class Asked(Record, frozen=True, kw_only=True):
@@ -89,10 +73,6 @@ class Asked(Record, frozen=True, kw_only=True):
     threshold: Annotated[
         float, FRACTION, Key("The share of the scale from 1 to 5 from which it counts as observed.", example=0.8)
     ] = 0.5
-
-    @property
-    def words(self) -> str:
-        return self.judge
 
 
 Check = ToolCalled | ToolNotCalled | AnswerContains | AnswerMatches | Asked | Rule | None
@@ -126,7 +106,10 @@ def _read_check(reader: Reader, node: Node, at: str, name: str | None) -> Behavi
         rule: Rule | None = AnyRule(**own).read(reader, node, at)
         return Behavior(told or f"{rule.type} rule on line {rule.line}", rule, node.line) if rule else None
     check = read_record(_RECORDS[kinds[0]], reader, node, at, also=own)
-    return Behavior(told or check.words, check, node.line, isinstance(check, Asked)) if check else None
+    if check is None or isinstance(check, Asked):
+        return Behavior(told or check.judge, check, node.line, may_ask=True) if check else None
+    words = " or ".join(getattr(one, "name", one) for one in getattr(check, kinds[0]))
+    return Behavior(told or f"{kinds[0]}: {words}", check, node.line)
 
 
 _NAME: dict[str, Value[Any]] = {"name": TEXT}

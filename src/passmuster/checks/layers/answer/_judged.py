@@ -7,7 +7,7 @@ if safety did not. A skip or an error stops the chain too. What was not asked is
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -15,10 +15,12 @@ from passmuster import metrics
 from passmuster.checks._outcome import Outcome
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks._view import View
+from passmuster.checks.layers._layer import Context, LayerKey
 from passmuster.checks.layers.answer._answer import NO_ANSWER
 from passmuster.checks.layers.answer._rubrics import Rubric
+from passmuster.suite import Value
 
-__all__ = ["Asking", "Stage", "ask"]
+__all__ = ["Asking", "Stage", "ask", "stage_key"]
 
 Asking = Generator[list[Question], Sequence[Heard], list[Outcome]]
 """Yields the questions of a round and is sent what came of them."""
@@ -26,10 +28,13 @@ Asking = Generator[list[Question], Sequence[Heard], list[Outcome]]
 _SHOWN = 60
 
 
+_Name = Literal["llm_judge", "safety_check", "hallucination_check"]
+
+
 class Stage(Struct, frozen=True):
     """One stage of the chain: a check that asks one question for each rubric."""
 
-    name: Literal["llm_judge", "safety_check", "hallucination_check"]
+    name: _Name
     rubrics: tuple[Rubric, ...]
     only_warns: bool = False
     """What the judge fails is a warning, for nobody knows how good it is."""
@@ -81,6 +86,15 @@ class Stage(Struct, frozen=True):
         votes = f", votes {', '.join(map(str, heard.votes))}" if heard.votes else ""
         text = f"score {heard.score} {'≥' if passed else '<'} {least}{votes}{rule}: {heard.reason}"
         return Outcome("pass" if passed else "warn" if self.only_warns else "fail", True, message=text)
+
+
+def stage_key(name: _Name, description: str, value: Value[Any], *, order: int, example: Any) -> LayerKey:
+    """A key whose rubrics a judge is asked about."""
+
+    def compile(rubrics: Rubric | tuple[Rubric, ...], context: Context) -> Stage:
+        return Stage(name, rubrics if isinstance(rubrics, tuple) else (rubrics,), context.judges_only_warn)
+
+    return LayerKey(value, description, compile, order=order, example=example, asks_judge=True)
 
 
 def ask(stages: Sequence[Stage], view: View, stopped: str | None) -> Asking:

@@ -1,12 +1,8 @@
 """The check `any_expected_in_answer`."""
 
-from __future__ import annotations
-
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, has_any, present, quoted, shortened
 from passmuster.suite import TEXT, OneOrMore
-
-__all__ = ["KEY"]
 
 
 def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:

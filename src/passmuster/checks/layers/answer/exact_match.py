@@ -1,12 +1,8 @@
 """The check `exact_match`."""
 
-from __future__ import annotations
-
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, shortened
 from passmuster.suite import PROSE
-
-__all__ = ["KEY"]
 
 
 def _compile(expected: str, context: Context) -> LayerCheck:
@@ -19,10 +15,4 @@ def _compile(expected: str, context: Context) -> LayerCheck:
     )
 
 
-KEY = LayerKey(
-    PROSE,
-    "The answer is this text, white space at both ends aside.",
-    _compile,
-    order=4,
-    example="yes",
-)
+KEY = LayerKey(PROSE, "The answer is this text, white space at both ends aside.", _compile, order=4, example="yes")

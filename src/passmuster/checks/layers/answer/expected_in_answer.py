@@ -1,13 +1,9 @@
 """The check `expected_in_answer`."""
 
-from __future__ import annotations
-
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, present, quoted, shortened
 from passmuster.suite import TEXT, OneOrMore
-
-__all__ = ["KEY"]
 
 
 def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
@@ -29,10 +25,4 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     return answer_check(holds, lambda view: f"the answer has {quoted(terms)}", broken)
 
 
-KEY = LayerKey(
-    OneOrMore(TEXT),
-    "Every term is in the answer, in any case.",
-    _compile,
-    order=1,
-    example=["refunded"],
-)
+KEY = LayerKey(OneOrMore(TEXT), "Every term is in the answer, in any case.", _compile, order=1, example=["refunded"])

@@ -1,24 +1,12 @@
 """The check `hallucination_check`."""
 
-from __future__ import annotations
+from passmuster.checks.layers.answer._judged import stage_key
+from passmuster.checks.layers.answer._rubrics import BUILT_IN_RUBRIC
 
-from passmuster.checks.layers._layer import Context, LayerKey
-from passmuster.checks.layers.answer._judged import Stage
-from passmuster.checks.layers.answer._rubrics import BUILT_IN_RUBRIC, Rubric
-
-__all__ = ["KEY"]
-
-
-def _compile(rubric: Rubric, context: Context) -> Stage:
-    """The check that asks by this rubric."""
-    return Stage("hallucination_check", (rubric,), context.judges_only_warn)
-
-
-KEY = LayerKey(
-    BUILT_IN_RUBRIC,
+KEY = stage_key(
+    "hallucination_check",
     "A judge finds every claim of the answer in the results of the trace's tools.",
-    _compile,
+    BUILT_IN_RUBRIC,
     order=10,
     example=True,
-    asks_judge=True,
 )

@@ -1,7 +1,5 @@
 """The check `json_schema`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,8 +10,6 @@ from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, shortened
 from passmuster.traces import oversized_numbers
-
-__all__ = ["KEY"]
 
 
 def _compile(schema: Schema, context: Context) -> LayerCheck:

@@ -1,7 +1,5 @@
 """The check `label`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +14,6 @@ from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.answer._answer import NO_ANSWER, TOO_SLOW
 from passmuster.suite import TEXT, Classification, LabelSource
-
-__all__ = ["KEY", "Labels"]
 
 Read = Callable[[str], set[str]]
 """The labels that an answer gives."""
@@ -124,10 +120,4 @@ def _from_words(words: tuple[str, ...]) -> Read:
     return lambda answer: {word for word, pattern in patterns if pattern.search(answer)}
 
 
-KEY = LayerKey(
-    TEXT,
-    "The answer gives this label, read as `classification` says.",
-    _compile,
-    order=7,
-    example="spam",
-)
+KEY = LayerKey(TEXT, "The answer gives this label, read as `classification` says.", _compile, order=7, example="spam")

@@ -1,12 +1,8 @@
 """The check `not_in_answer`."""
 
-from __future__ import annotations
-
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, has_any, present, quoted
 from passmuster.suite import TEXT, OneOrMore
-
-__all__ = ["KEY"]
 
 
 def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
@@ -19,10 +15,4 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     )
 
 
-KEY = LayerKey(
-    OneOrMore(TEXT),
-    "No term is in the answer, in any case.",
-    _compile,
-    order=3,
-    example=["guarantee"],
-)
+KEY = LayerKey(OneOrMore(TEXT), "No term is in the answer, in any case.", _compile, order=3, example=["guarantee"])

@@ -1,14 +1,10 @@
 """The check `regex_match`."""
 
-from __future__ import annotations
-
 from passmuster.checks._regex_search import search_within_limit
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, quoted, shortened
 from passmuster.suite import REGEX, OneOrMore
-
-__all__ = ["KEY"]
 
 
 def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:

@@ -6,16 +6,26 @@ from collections.abc import Callable, Iterator
 
 from passmuster.checks._outcome import FAIL, PASS, SKIP, Outcome, Violation
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import LayerCheck, decided
+from passmuster.checks.layers._layer import LayerCheck, LayerKey, decided
+from passmuster.suite import AMOUNT
 from passmuster.traces import Trace
 
-__all__ = ["at_most", "shown", "within"]
+__all__ = ["limit_key", "shown", "within"]
 
 _SLACK = 1e-9
 """Sums of dollars and milliseconds are floats: what should equal the limit may lie a hair above it."""
 
 
-def at_most(key: str, limit: float, unit: str, figure: Callable[[Trace], float | None]) -> LayerCheck:
+def limit_key(
+    name: str, description: str, unit: str, figure: Callable[[Trace], float | None], *, order: int, example: float
+) -> LayerKey:
+    """A key that limits a figure of the trace."""
+    return LayerKey(
+        AMOUNT, description, lambda limit, _: _at_most(name, limit, unit, figure), order=order, example=example
+    )
+
+
+def _at_most(key: str, limit: float, unit: str, figure: Callable[[Trace], float | None]) -> LayerCheck:
     """The check that a figure of the trace is at most this."""
     highest = limit + _SLACK
 

@@ -1,15 +1,11 @@
 """The check `max_cost_multiplier`."""
 
-from __future__ import annotations
-
 from passmuster.checks._outcome import PASS, SKIP, Outcome
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.cost._limit import shown, within
 from passmuster.suite import AMOUNT
 from passmuster.traces import total_cost_usd
-
-__all__ = ["KEY"]
 
 
 def _compile(limit: float, context: Context) -> LayerCheck:
@@ -34,9 +30,5 @@ def _compile(limit: float, context: Context) -> LayerCheck:
 
 
 KEY = LayerKey(
-    AMOUNT,
-    "The cost is at most this many times the baseline's, which has to be above 0.",
-    _compile,
-    order=1,
-    example=2,
+    AMOUNT, "The cost is at most this many times the baseline's, which has to be above 0.", _compile, order=1, example=2
 )

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from passmuster import metrics
 from passmuster.checks._outcome import Violation
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, decided
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
+from passmuster.suite import FRACTION, WHOLE
 
-__all__ = ["at_least", "at_most", "figure", "listed", "loops", "measures", "reaches", "references"]
+__all__ = ["figure", "least_key", "listed", "loops", "measures", "most_key", "reaches", "references"]
 
 Names = Sequence[str]
 
@@ -47,8 +48,19 @@ def references(context: Context) -> tuple[tuple[str, ...], ...]:
     return context.golden.sequences if context.golden else ()
 
 
-def at_least(key: str, least: float, context: Context, measure: Callable[[Names, Names], float]) -> LayerCheck:
-    """The check that a measure of expected and used tools is at least this."""
+def least_key(name: str, description: str, measure: Callable[[Names, Names], float], *, order: int) -> LayerKey:
+    """A key that asks for at least so much of a measure of expected and used tools."""
+    return LayerKey(
+        FRACTION,
+        description,
+        lambda least, context: _at_least(name, least, context, measure),
+        order=order,
+        example=0.8,
+        needs="expected_tools",
+    )
+
+
+def _at_least(key: str, least: float, context: Context, measure: Callable[[Names, Names], float]) -> LayerCheck:
     expected: tuple[str, ...] = context.stated["expected_tools"]
     name = key.removeprefix("min_")
 
@@ -66,10 +78,25 @@ def at_least(key: str, least: float, context: Context, measure: Callable[[Names,
     return LayerCheck(lambda view: decided(reaches(measure(expected, view.names), least)), message)
 
 
-def at_most(
+def most_key(
+    name: str,
+    description: str,
+    unit: str,
+    count: Callable[[View], int],
+    calls: Callable[[View], Sequence[int]],
+    *,
+    order: int,
+    example: int,
+) -> LayerKey:
+    """A key that asks for at most so many of the `calls`; `count` is their number."""
+    return LayerKey(
+        WHOLE, description, lambda most, _: _at_most(name, most, unit, count, calls), order=order, example=example
+    )
+
+
+def _at_most(
     key: str, most: int, unit: str, count: Callable[[View], int], calls: Callable[[View], Sequence[int]]
 ) -> LayerCheck:
-    """The check that at most so many of the `calls` were made; `count` is their number."""
 
     def message(view: View) -> str:
         value = count(view)

@@ -33,9 +33,6 @@ from passmuster.suite import (
     Suite,
 )
 
-__all__ = ["KEY"]
-
-
 _NO_CALL = "no call is listed and extras are allowed, so nothing would be checked"
 
 

@@ -21,8 +21,6 @@ from passmuster.suite import (
 )
 from passmuster.traces import Handoff
 
-__all__ = ["KEY"]
-
 
 class HandoffStep(Record, frozen=True, kw_only=True):
     """A handoff that should happen."""

@@ -1,12 +1,8 @@
 """The check `expected_tool_sequence`."""
 
-from __future__ import annotations
-
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.path.match_mode import compile_mode
 from passmuster.suite import TEXT, OneOrMore
-
-__all__ = ["KEY"]
 
 
 def _compile(sequence: tuple[str, ...], context: Context) -> LayerCheck | None:

@@ -1,7 +1,5 @@
 """The check `expected_tools`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from passmuster import metrics
@@ -10,8 +8,6 @@ from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import figure, listed, reaches
 from passmuster.suite import TEXT, OneOrMore
-
-__all__ = ["KEY"]
 
 
 def _compile(expected: tuple[str, ...], context: Context) -> LayerCheck:

@@ -1,7 +1,5 @@
 """The check `forbidden_tools`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from passmuster.checks._outcome import Violation
@@ -9,8 +7,6 @@ from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import listed
 from passmuster.suite import TOOL_PATTERN, OneOrMore
-
-__all__ = ["KEY"]
 
 
 def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:

@@ -1,15 +1,11 @@
 """The check `match_mode`."""
 
-from __future__ import annotations
-
 from passmuster import metrics
 from passmuster.checks._outcome import PASS, SKIP, Outcome
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import listed, references
 from passmuster.suite import Choice
-
-__all__ = ["KEY", "compile_mode"]
 
 
 def compile_mode(mode: str, context: Context) -> LayerCheck:

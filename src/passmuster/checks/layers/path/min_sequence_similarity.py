@@ -1,15 +1,11 @@
 """The check `min_sequence_similarity`."""
 
-from __future__ import annotations
-
 from passmuster import metrics
 from passmuster.checks._outcome import SKIP, Outcome
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import figure, listed, reaches, references
 from passmuster.suite import FRACTION
-
-__all__ = ["KEY"]
 
 
 def _compile(least: float, context: Context) -> LayerCheck:
@@ -35,10 +31,4 @@ def _compile(least: float, context: Context) -> LayerCheck:
     return LayerCheck(decide, message)
 
 
-KEY = LayerKey(
-    FRACTION,
-    "The calls made are at least this similar to the reference.",
-    _compile,
-    order=7,
-    example=0.8,
-)
+KEY = LayerKey(FRACTION, "The calls made are at least this similar to the reference.", _compile, order=7, example=0.8)

@@ -1,11 +1,7 @@
 """The option `similarity` of `min_sequence_similarity`."""
 
-from __future__ import annotations
-
 from passmuster.checks.layers._layer import LayerKey
 from passmuster.suite import Choice
-
-__all__ = ["KEY"]
 
 KEY = LayerKey(
     Choice("lcs", "edit"),
