@@ -20,7 +20,7 @@ from bench.timing import best_of, peak_memory, together
 
 from passmuster.engine._load_suite import load_suite
 from passmuster.engine._run import evaluate_sources
-from passmuster.scoring._verdict import Settings
+from passmuster.scoring._settings import Settings
 from passmuster.traces._sources import Source
 
 HERE = Path(__file__).parent

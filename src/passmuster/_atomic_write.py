@@ -6,8 +6,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["replace_file"]
-
 
 def replace_file(target: Path, data: bytes) -> None:
     """Write a file beside its place, then put it there at once. It keeps the permissions of the one before it."""

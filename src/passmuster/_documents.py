@@ -11,8 +11,6 @@ from msgspec import Struct
 
 from passmuster._problems import Problem, UsageError
 
-__all__ = ["BOM", "DocumentKind", "decode_document", "read_document", "schema_of"]
-
 BOM = b"\xef\xbb\xbf"
 
 _AT_BYTE = re.compile(r" \(byte (\d+)\)$")

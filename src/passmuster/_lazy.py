@@ -4,8 +4,6 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-__all__ = ["lazy_exports"]
-
 
 def lazy_exports(
     package: str, homes: Mapping[str, tuple[str, ...]], modules: Mapping[str, str] | None = None

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-__all__ = ["InputError", "OutsideError", "Problem", "SuiteError", "TraceError", "UsageError", "did_you_mean", "plural"]
-
 
 class Problem(Struct, frozen=True):
     """One mistake: where it is, what was found, what was expected."""

@@ -10,8 +10,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import TypeVar
 
-__all__ = ["Registry"]
-
 T = TypeVar("T")
 
 

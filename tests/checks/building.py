@@ -15,7 +15,7 @@ from typing import Any
 import passmuster
 from passmuster.engine._run import evaluate_sources as judge_sources
 from passmuster.scoring._report import Report, TestReport
-from passmuster.scoring._verdict import Settings
+from passmuster.scoring._settings import Settings
 from passmuster.traces._sources import find_sources
 
 __all__ = ["Step", "call", "calls", "judge", "judge_one", "rules", "trace", "write"]

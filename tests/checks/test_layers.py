@@ -25,8 +25,9 @@ from passmuster.engine.executors.inline import execute
 from passmuster.redaction._redactor import Redactor
 from passmuster.reports.formats.json import write as write_json
 from passmuster.scoring._report import Report
+from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import merge
-from passmuster.scoring._verdict import Settings, conclude
+from passmuster.scoring._verdict import conclude
 from passmuster.suite._model import Scenario
 from passmuster.traces._locate import lines_of
 from passmuster.traces._sources import Source

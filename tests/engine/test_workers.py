@@ -26,8 +26,9 @@ from passmuster.engine.executors._messages import EvaluatePart, Setup, send
 from passmuster.engine.executors.inline import execute
 from passmuster.reports.formats.json import write
 from passmuster.scoring._report import Report
+from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import merge
-from passmuster.scoring._verdict import Settings, conclude
+from passmuster.scoring._verdict import conclude
 from passmuster.suite._model import Suite
 from passmuster.traces._locate import lines_of
 from passmuster.traces._sources import Source

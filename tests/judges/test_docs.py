@@ -18,7 +18,7 @@ from passmuster.engine._load_suite import load_suite
 from passmuster.judges import _audit as audit
 from passmuster.judges import _labels as labels
 from passmuster.judges._cache import Entry
-from passmuster.judges._canaries import CANARIES, FAMILIES
+from passmuster.judges._canary_answers import CANARIES, FAMILIES
 from passmuster.judges._config import JudgeConfig
 from passmuster.metrics import judge_threshold
 from passmuster.suite import fields_of

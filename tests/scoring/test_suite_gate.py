@@ -15,7 +15,7 @@ import passmuster
 from passmuster.cli.run import command as run_command
 from passmuster.engine._run import evaluate_sources as judge_sources
 from passmuster.scoring._report import GateLine, Report
-from passmuster.scoring._verdict import Settings
+from passmuster.scoring._settings import Settings
 from passmuster.traces._sources import find_sources
 
 Stated = dict[str, Any]

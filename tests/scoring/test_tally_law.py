@@ -23,8 +23,9 @@ from passmuster.engine.executors._messages import WorkerTally, receive_answer, s
 from passmuster.reports.formats import json as json_report
 from passmuster.scoring import _scenario_tally as scenario_tally
 from passmuster.scoring import _tally as tallying
+from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import Tally, merge
-from passmuster.scoring._verdict import Settings, conclude
+from passmuster.scoring._verdict import conclude
 from passmuster.traces._locate import lines_of
 
 TODAY = datetime.date(2026, 6, 1)

@@ -5,37 +5,24 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.api._audit_judges import AuditOptions as AuditOptions
-    from passmuster.api._audit_judges import JudgeAudit as JudgeAudit
-    from passmuster.api._audit_judges import audit_judges as audit_judges
-    from passmuster.api._baseline_files import read_baseline as read_baseline
-    from passmuster.api._compare import compare_runs as compare_runs
-    from passmuster.api._evaluate import evaluate as evaluate
-    from passmuster.api._history import read_history as read_history
-    from passmuster.api._load_suite import load_suite as load_suite
-    from passmuster.api._options import Destination as Destination
-    from passmuster.api._options import RunOptions as RunOptions
-    from passmuster.api._run import RenderedReport as RenderedReport
-    from passmuster.api._run import Run as Run
-    from passmuster.api._run import add_to_history as add_to_history
-    from passmuster.api._run import run as run
-    from passmuster.api._run import write_report as write_report
-    from passmuster.api._save_baseline import SavedBaseline as SavedBaseline
-    from passmuster.api._save_baseline import save_baseline as save_baseline
-    from passmuster.api._schema import SchemaOf as SchemaOf
-    from passmuster.api._schema import json_schema as json_schema
-    from passmuster.api._suite_from_dict import suite_from_dict as suite_from_dict
-    from passmuster.api._thresholds import Suggestion as Suggestion
-    from passmuster.api._thresholds import Tightening as Tightening
-    from passmuster.api._thresholds import suggest_thresholds as suggest_thresholds
-    from passmuster.api._thresholds import tighten_thresholds as tighten_thresholds
-    from passmuster.api._trace_files import StandardInput as StandardInput
-    from passmuster.api._trace_files import trace_formats as trace_formats
-    from passmuster.engine import OnProgress as OnProgress
-    from passmuster.scoring import JudgeMode as JudgeMode
-    from passmuster.scoring import Report as Report
-    from passmuster.suite import share as share
-    from passmuster.traces import read_traces as read_traces
+    from passmuster.api._audit_judges import AuditOptions, JudgeAudit, audit_judges
+    from passmuster.api._baseline_files import read_baseline
+    from passmuster.api._compare import compare_runs
+    from passmuster.api._evaluate import evaluate
+    from passmuster.api._history import read_history
+    from passmuster.api._load_suite import load_suite
+    from passmuster.api._options import Destination, RunOptions
+    from passmuster.api._ratchet import Tightening
+    from passmuster.api._run import RenderedReport, Run, add_to_history, run, write_report
+    from passmuster.api._save_baseline import SavedBaseline, save_baseline
+    from passmuster.api._schema import SchemaOf, json_schema
+    from passmuster.api._suite_from_dict import suite_from_dict
+    from passmuster.api._thresholds import Suggestion, suggest_thresholds, tighten_thresholds
+    from passmuster.api._trace_files import StandardInput, trace_formats
+    from passmuster.engine import OnProgress
+    from passmuster.scoring import JudgeMode, Report
+    from passmuster.suite import share
+    from passmuster.traces import read_traces
 else:
     __getattr__ = lazy_exports(
         __name__,

@@ -31,8 +31,6 @@ from passmuster.reports import encoded
 from passmuster.suite import Suite, display
 from passmuster.traces import BadLines, read_source
 
-__all__ = ["AuditOptions", "JudgeAudit", "audit_judges"]
-
 
 class AuditOptions(Struct, frozen=True, kw_only=True):
     """How judges are audited."""

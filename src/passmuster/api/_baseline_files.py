@@ -12,8 +12,6 @@ from passmuster.scoring import BASELINE_SCHEMA, Baseline
 from passmuster.suite import Suite, display
 from passmuster.traces import Source, find_sources
 
-__all__ = ["BASELINE", "baseline_for", "baseline_path", "find_baseline", "read_baseline"]
-
 BASELINE = DocumentKind("baseline", BASELINE_SCHEMA, 64 * 1024 * 1024, "save it again with 'passmuster baseline save'")
 """Larger than any baseline that a person could review."""
 

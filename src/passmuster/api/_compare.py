@@ -6,8 +6,6 @@ from passmuster.api._load_suite import root_of
 from passmuster.history import read_report, report_of
 from passmuster.scoring import Comparison, compare
 
-__all__ = ["compare_runs"]
-
 
 def compare_runs(
     before: int | str, after: int | str, *, suite: str | None = None, root: str | None = None

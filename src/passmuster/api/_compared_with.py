@@ -12,8 +12,6 @@ from passmuster.traces import Source
 if TYPE_CHECKING:
     from passmuster.scoring import Baseline
 
-__all__ = ["compared_with"]
-
 
 def compared_with(
     suite: Suite, given: str | None, format: str | None = None

@@ -8,14 +8,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from passmuster.api._compared_with import compared_with
-from passmuster.api._options import JudgeMode, RunOptions
+from passmuster.api._options import RunOptions
 from passmuster.api._redact_report import redact_report
 from passmuster.engine import evaluate_traces, redactor_of
-from passmuster.scoring import Report
+from passmuster.scoring import JudgeMode, Report
 from passmuster.suite import Suite
 from passmuster.traces import Trace
-
-__all__ = ["evaluate"]
 
 
 def evaluate(

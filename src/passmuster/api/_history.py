@@ -12,8 +12,6 @@ from passmuster.api._load_suite import root_of
 from passmuster.history import History
 from passmuster.suite import display
 
-__all__ = ["read_history"]
-
 
 def read_history(
     path: str | None = None, *, last: int = 20, metrics: Collection[str] = (), root: str | None = None

@@ -8,8 +8,6 @@ from passmuster import engine
 from passmuster.reports import FORMATS
 from passmuster.suite import Suite, find_root, find_suite
 
-__all__ = ["load_suite", "root_of"]
-
 
 def load_suite(path: str | Path | None = None, *, root: str | Path | None = None, plugins: bool = True) -> Suite:
     """The suite in a file, in a folder that holds one, or, without `path`, the nearest upwards from the current folder.

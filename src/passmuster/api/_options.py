@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from passmuster.scoring import JudgeMode, Settings
 
-__all__ = ["Destination", "JudgeMode", "RunOptions"]
-
 
 class Destination(Struct, frozen=True):
     """A report format, and the path that the report goes to; `-` is standard output."""

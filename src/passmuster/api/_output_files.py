@@ -9,8 +9,6 @@ from pathlib import Path
 from passmuster._atomic_write import replace_file
 from passmuster._problems import OutsideError, Problem, UsageError
 
-__all__ = ["check_writable", "write_file"]
-
 
 def write_file(path: str | Path, data: bytes, *, make_folders: bool = False, what: str = "report") -> None:
     """Write a file so that nobody ever sees half of it; what was there stays if anything goes wrong.

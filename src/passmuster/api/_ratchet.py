@@ -9,8 +9,6 @@ from passmuster.engine import load_suite
 from passmuster.scoring import Baseline, Kept, Tightened, tightened
 from passmuster.suite import Edit, Shelf, Suite, differences, edit_bounds
 
-__all__ = ["Tightening", "tightening"]
-
 
 class Tightening(Struct, frozen=True):
     """A suite file's bytes before and after, which thresholds were tightened, and which were left as they are."""

@@ -10,8 +10,6 @@ from passmuster.checks import Behaviors, CheckReport, Neighbours, Violation
 from passmuster.redaction import SENTENCE_LIMIT, Redactor, Words, telling
 from passmuster.scoring import Attempt, Flip, GateLine, Report, ScenarioReport, TestReport
 
-__all__ = ["redact_report"]
-
 _SENTENCES = ("message", "expected", "actual", "constraint", "suggestion", "waived")
 _NAMES = ("tool", "argument", "rule", "pattern", "trace_id", "scenario")
 # The ids of these lines may come from a trace; those of the others are the suite's own and tie reports together.

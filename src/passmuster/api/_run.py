@@ -18,8 +18,6 @@ from passmuster.reports import file_name, render
 from passmuster.scoring import Report
 from passmuster.suite import Suite
 
-__all__ = ["RenderedReport", "Run", "add_to_history", "run", "write_report"]
-
 
 class RenderedReport(Struct, frozen=True):
     """A report in one format, ready to be written to its path; `-` is standard output."""

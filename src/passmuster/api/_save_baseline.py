@@ -18,8 +18,6 @@ from passmuster.reports import encoded_baseline
 from passmuster.scoring import Baseline, RecordedScenario, Report
 from passmuster.suite import Suite
 
-__all__ = ["SavedBaseline", "redact_baseline", "save_baseline"]
-
 _NAME_LIMIT = 10_000
 
 

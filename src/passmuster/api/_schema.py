@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-__all__ = ["SchemaOf", "json_schema"]
-
 SchemaOf = Literal["suite", "trace", "report"]
 
 

@@ -12,8 +12,6 @@ from passmuster import engine
 from passmuster._problems import Problem, SuiteError
 from passmuster.suite import Suite
 
-__all__ = ["suite_from_dict"]
-
 _NAME = "<suite>.json"
 
 

@@ -13,9 +13,7 @@ from passmuster.api._load_suite import load_suite
 from passmuster.api._output_files import write_file
 from passmuster.api._ratchet import Tightening, tightening
 from passmuster.scoring import Baseline, Target, targets
-from passmuster.suite import Suite, share
-
-__all__ = ["Suggestion", "Tightening", "share", "suggest_thresholds", "tighten_thresholds"]
+from passmuster.suite import Suite
 
 
 class Suggestion(Struct, frozen=True):

@@ -11,9 +11,7 @@ from msgspec.structs import replace
 
 from passmuster._problems import Problem, UsageError
 from passmuster.suite import Suite
-from passmuster.traces import FORMATS, Source, check_format, find_sources, read_traces, standard_input
-
-__all__ = ["StandardInput", "read_traces", "trace_files", "trace_formats"]
+from passmuster.traces import FORMATS, Source, check_format, find_sources, standard_input
 
 
 class StandardInput:

@@ -23,8 +23,6 @@ from passmuster.checks._view import ToolIndex, View
 from passmuster.suite import CheckKind, Custom, Key, Mapping, Node, Reader, Record, plain, read_record
 from passmuster.traces import ToolCall, Trace
 
-__all__ = ["GROUP", "MetricKind", "MetricResult", "find_metrics", "metric"]
-
 GROUP = "passmuster.metrics"
 _MARK = "__passmuster_metric__"
 _STATUSES = ("pass", "warn", "fail", "skip", "error")

@@ -7,8 +7,6 @@ from passmuster.checks.kinds import KINDS
 from passmuster.checks.layers._layer_map import LAYERS
 from passmuster.suite import Scenario, fields_of
 
-__all__ = ["describe_check"]
-
 
 def describe_check(name: str) -> str | None:
     """The description of a test's check, of a key of a layer, or of `expected_behaviors` and `must_not`."""

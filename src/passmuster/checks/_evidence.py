@@ -8,8 +8,6 @@ import msgspec
 
 from passmuster.traces import ToolCall, Trace
 
-__all__ = ["evidence"]
-
 
 def evidence(trace: Trace) -> tuple[str, ...]:
     """Each call with its arguments and its result or error, as JSON text."""

@@ -12,8 +12,6 @@ from passmuster.checks._spec import CheckSpec
 from passmuster.checks.kinds import KINDS
 from passmuster.suite import CheckKind, Mapping, Node, Reader, read_record
 
-__all__ = ["BuiltInKind", "Kinds"]
-
 
 class BuiltInKind(Struct, frozen=True):
     """A check that comes with the program: one module in `checks/kinds`."""

@@ -9,8 +9,6 @@ from msgspec import Struct
 
 from passmuster.traces import Trace, total_cost_usd
 
-__all__ = ["Golden", "RunShown", "golden_of", "shown_by"]
-
 
 class Golden(Struct, frozen=True):
     """The recorded runs of one scenario: their tool sequences, and their median cost where all are known."""

@@ -9,8 +9,6 @@ from jsonschema_rs import Validator
 
 from passmuster.suite import Custom, Node, Reader, Scalar, plain
 
-__all__ = ["FORMATS", "JSON_SCHEMA", "Schema", "SchemaProblem", "compile_schema"]
-
 Schema = dict[str, Any] | bool
 """A JSON Schema; `true` accepts any value and `false` none."""
 

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["MISSING", "TYPES", "equal", "follow", "is_number", "path_of"]
-
 _STEP = re.compile(r"\[(\d+)\]|([^.\[]+)")
 
 

@@ -7,22 +7,6 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-__all__ = [
-    "BROKEN",
-    "FAIL",
-    "IDLE",
-    "LEVELS",
-    "PASS",
-    "SKIP",
-    "Level",
-    "Neighbours",
-    "Outcome",
-    "Status",
-    "Violation",
-    "status_of",
-    "worst",
-]
-
 Status = Literal["pass", "warn", "fail", "skip", "error", "missing"]
 Level = Literal["block", "warn", "log"]
 LEVELS: tuple[Level, ...] = ("log", "warn", "block")

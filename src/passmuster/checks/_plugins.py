@@ -10,8 +10,6 @@ import traceback
 from collections.abc import Iterator
 from types import ModuleType
 
-__all__ = ["PluginError", "import_plugin", "told"]
-
 _homes: dict[str, str] = {}
 """Module name → the suite folder that it was imported from."""
 

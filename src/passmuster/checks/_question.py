@@ -11,8 +11,6 @@ from msgspec import Struct
 
 from passmuster.suite import PROSE, TEXT, Custom, Key, Node, Reader, Record
 
-__all__ = ["Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"]
-
 
 def _read_score(reader: Reader, node: Node, at: str) -> int:
     score = reader.whole(node, at, 1)

@@ -8,8 +8,6 @@ from typing import Any
 
 from passmuster.redaction import is_secret_name
 
-__all__ = ["HIDDEN", "is_secret_path", "quoted", "shortened"]
-
 HIDDEN = "(hidden)"
 _LIMIT = 120
 

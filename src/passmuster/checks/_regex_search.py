@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-__all__ = ["REGEX_SECONDS", "search_within_limit"]
-
 REGEX_SECONDS = 1.0
 
 

@@ -8,19 +8,6 @@ from msgspec import Struct
 
 from passmuster.checks._outcome import Outcome, Status, Violation
 
-__all__ = [
-    "Behaviors",
-    "BehaviorsOutcome",
-    "CheckReport",
-    "LayerOutcome",
-    "LayerReport",
-    "Layers",
-    "Quadrant",
-    "RunReport",
-    "ScenarioOutcome",
-    "Way",
-]
-
 Way = Literal["correctness", "path", "cost", "forbidden_tools", "behaviors", "must_not", "agent", "infra"]
 """How a run can fail: a layer, a forbidden tool, behaviors that are missing, one that must not be, the agent itself,
 or what it ran on. Where a judge had no verdict, the way it would have failed."""

@@ -12,8 +12,6 @@ import msgspec
 from passmuster.redaction import Redactor, telling
 from passmuster.traces import ToolCall, Trace
 
-__all__ = ["secrets_of"]
-
 _MOST = 1_000
 _LONGEST = 16_384
 """No check quotes more of an answer."""

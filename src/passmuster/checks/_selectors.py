@@ -28,8 +28,6 @@ from passmuster.suite import (
 if TYPE_CHECKING:
     from passmuster.checks.matchers import Matcher
 
-__all__ = ["SELECTORS", "SELECTORS_OR_NONE", "CallSelector", "Selector", "Selectors"]
-
 
 def _matcher() -> "Value[Matcher]":
     from passmuster.checks.matchers import MATCHER  # late, for many selectors look at names alone

@@ -10,8 +10,6 @@ from passmuster.checks._outcome import Outcome
 from passmuster.checks._view import ToolIndex, View
 from passmuster.suite import Record, Test
 
-__all__ = ["Check", "CheckError", "CheckSpec", "spec_of"]
-
 Check = Callable[[View], Outcome]
 
 

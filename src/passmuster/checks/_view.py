@@ -15,8 +15,6 @@ from passmuster.checks._outcome import Level, Neighbours, Violation
 from passmuster.suite import FailedWhen, glob_matcher
 from passmuster.traces import ToolCall, Trace
 
-__all__ = ["ToolIndex", "View", "Viewer", "result_of"]
-
 _REMEMBERED = 10_000
 
 

@@ -7,8 +7,6 @@ from typing import Any
 from passmuster.checks.layers._layer_map import LAYERS
 from passmuster.suite import Late, Value, Vocabulary
 
-__all__ = ["VOCABULARY"]
-
 
 def _matcher() -> Value[Any]:
     from passmuster.checks.matchers import MATCHER

@@ -5,6 +5,6 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.cli._main import command as command
+    from passmuster.cli._main import command
 else:
     __getattr__ = lazy_exports(__name__, {"_main": ("command",)})

@@ -12,8 +12,6 @@ from passmuster._problems import OutsideError
 from passmuster._registry import Registry
 from passmuster._version import __version__
 
-__all__ = ["command"]
-
 _COMMANDS = Registry("passmuster.cli")
 
 

@@ -10,19 +10,6 @@ import click
 from passmuster import api
 from passmuster._problems import Problem, UsageError
 
-__all__ = [
-    "as_json",
-    "day_of",
-    "judge",
-    "no_plugins",
-    "root",
-    "suite",
-    "today",
-    "trace_format",
-    "traces",
-    "workers",
-]
-
 
 class _Workers(click.ParamType["int | None"]):
     """`auto`, or how many."""

@@ -15,8 +15,6 @@ from msgspec import Struct
 from passmuster._problems import InputError, OutsideError, Problem, plural
 from passmuster.reports import encodable, one_line
 
-__all__ = ["complain", "open_pipe", "print_bytes", "print_document", "print_lines", "refusing", "say"]
-
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print text, in the characters that standard output can show."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from passmuster import api
 
-__all__ = ["progress_bar"]
-
 _DELAY = 1.0
 """Seconds before the bar appears: short runs show none."""
 

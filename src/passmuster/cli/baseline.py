@@ -12,8 +12,6 @@ from passmuster.cli import _options as options
 from passmuster.cli._printing import complain, print_lines, refusing, say
 from passmuster.cli._progress import progress_bar
 
-__all__ = ["command"]
-
 
 class _Share(click.ParamType[float]):
     """`1%`, or `0.01`."""

@@ -8,8 +8,6 @@ from passmuster import api, reports
 from passmuster.cli import _options as options
 from passmuster.cli._printing import print_document, print_lines, refusing
 
-__all__ = ["SCHEMA", "command"]
-
 SCHEMA = "passmuster.history/1"
 
 

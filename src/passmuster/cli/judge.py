@@ -13,8 +13,6 @@ from passmuster.cli import _options as options
 from passmuster.cli._printing import print_document, print_lines, refusing, say
 from passmuster.cli._progress import progress_bar
 
-__all__ = ["audit_command", "command"]
-
 
 @click.group("judge")
 def command() -> None:

@@ -13,8 +13,6 @@ from passmuster.cli import _options as options
 from passmuster.cli._printing import complain, open_pipe, print_bytes, say
 from passmuster.cli._progress import progress_bar
 
-__all__ = ["command"]
-
 _SEVERITY = (0, 3, 1, 2)
 """Exit codes from best to worst: what could not be evaluated for mistakes in the input comes last."""
 

@@ -10,8 +10,6 @@ from passmuster import api
 from passmuster.cli._printing import print_bytes
 from passmuster.reports import encoded
 
-__all__ = ["command"]
-
 
 @click.command("schema")
 @click.argument("of", type=click.Choice(get_args(api.SchemaOf)), metavar="suite|trace|report")

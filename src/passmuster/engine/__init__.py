@@ -5,18 +5,14 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.engine._audit_cases import AuditCases as AuditCases
-    from passmuster.engine._audit_cases import audit_cases as audit_cases
-    from passmuster.engine._judge_questions import open_judges as open_judges
-    from passmuster.engine._judge_questions import redactor_of as redactor_of
-    from passmuster.engine._load_suite import load_suite as load_suite
-    from passmuster.engine._parts import worker_count as worker_count
-    from passmuster.engine._progress import OnProgress as OnProgress
-    from passmuster.engine._progress import Stage as Stage
-    from passmuster.engine._record import record as record
-    from passmuster.engine._run import evaluate_sources as evaluate_sources
-    from passmuster.engine._run import evaluate_traces as evaluate_traces
-    from passmuster.engine._vocabulary import vocabulary as vocabulary
+    from passmuster.engine._audit_cases import AuditCases, audit_cases
+    from passmuster.engine._judge_questions import open_judges, redactor_of
+    from passmuster.engine._load_suite import load_suite
+    from passmuster.engine._parts import worker_count
+    from passmuster.engine._progress import OnProgress, Stage
+    from passmuster.engine._record import record
+    from passmuster.engine._run import evaluate_sources, evaluate_traces
+    from passmuster.engine._vocabulary import vocabulary
 else:
     __getattr__ = lazy_exports(
         __name__,

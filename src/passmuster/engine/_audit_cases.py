@@ -14,8 +14,6 @@ from passmuster.judges import Label, Overruled, Rated
 from passmuster.suite import Suite
 from passmuster.traces import Trace
 
-__all__ = ["AuditCases", "audit_cases"]
-
 
 class AuditCases(Struct, frozen=True):
     """The questions of an audit, and how many traces they come from."""

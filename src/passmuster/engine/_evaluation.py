@@ -12,8 +12,6 @@ from passmuster.engine._progress import Progress
 from passmuster.scoring import PartRead, Tally
 from passmuster.traces import BadLines, Trace, read_source
 
-__all__ = ["Evaluator", "evaluator"]
-
 _STRIDE = 64
 """Traces between two reports of progress."""
 

@@ -11,8 +11,6 @@ from passmuster.engine._plan import Plan, compile_suite
 from passmuster.scoring import Settings
 from passmuster.suite import Suite
 
-__all__ = ["Job"]
-
 
 class Job(Struct, frozen=True):
     """A suite and the options it is run with. `suite.documents` are its bytes, for executors in other processes."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passmuster.checks import Heard, Question
     from passmuster.judges import Judges, Mode
 
-__all__ = ["QuestionQueue", "needs_one_process", "open_judges", "redactor_of", "with_calibration"]
-
 _BATCH = 256
 """Traces that wait together. Their questions are asked at once, as many as `concurrency` allows."""
 

@@ -10,8 +10,6 @@ from passmuster.engine._vocabulary import vocabulary
 from passmuster.suite import CheckKind, Node, Reader, Suite
 from passmuster.suite import load_suite as load
 
-__all__ = ["load_suite"]
-
 
 def load_suite(
     path: str | Path,

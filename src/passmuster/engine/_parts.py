@@ -10,8 +10,6 @@ from msgspec import Struct
 
 from passmuster.traces import Source, is_splittable
 
-__all__ = ["Part", "cut", "worker_count"]
-
 _ALONE = 32_000_000
 """Bytes of input below which one process is fastest."""
 _SMALLEST, _LARGEST = 4 << 20, 16 << 20

@@ -18,9 +18,6 @@ from passmuster.traces import Trace
 if TYPE_CHECKING:
     from passmuster.checks import Heard, Inquiry, Question, ScenarioCheck
 
-__all__ = ["Pending", "Plan", "compile_suite"]
-
-
 _Evaluating = Generator[list["Question"], Sequence["Heard"], Evaluation]
 
 

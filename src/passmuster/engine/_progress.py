@@ -9,8 +9,6 @@ from typing import Literal
 from passmuster.engine._parts import Part
 from passmuster.traces import Source
 
-__all__ = ["OnProgress", "Progress", "Stage"]
-
 Stage = Literal["evaluating", "asking judges"]
 OnProgress = Callable[[Stage, int, int], None]
 """Called now and then with what is going on, how much of it is done, and how much there is."""

@@ -15,8 +15,6 @@ from passmuster.scoring import Baseline, Report, Settings, baseline_of, scenario
 from passmuster.suite import Suite
 from passmuster.traces import Source
 
-__all__ = ["record"]
-
 
 def record(
     suite: Suite,

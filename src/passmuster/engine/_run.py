@@ -25,8 +25,6 @@ from passmuster.traces import BadLines, Source, Trace, lines_of, read_source
 if TYPE_CHECKING:
     from passmuster.scoring import Baseline
 
-__all__ = ["conclude_run", "evaluate_sources", "evaluate_traces", "golden_in", "tally_sources"]
-
 
 def evaluate_traces(
     suite: Suite, traces: Iterable[Trace], settings: Settings, baseline: Baseline | Sequence[Source] = ()

@@ -7,8 +7,6 @@ from msgspec.structs import replace
 from passmuster._problems import Problem, UsageError, did_you_mean
 from passmuster.suite import Suite, glob_matcher
 
-__all__ = ["select"]
-
 
 def select(suite: Suite, only: tuple[str, ...], tags: tuple[str, ...]) -> Suite:
     """The suite with only the tests and scenarios asked for. Raises `UsageError` where a word selects nothing."""

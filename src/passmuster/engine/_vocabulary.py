@@ -9,8 +9,6 @@ from passmuster.checks import VOCABULARY
 from passmuster.scoring import gate_vocabulary
 from passmuster.suite import TEXT, Choice, Late, Value, Vocabulary
 
-__all__ = ["vocabulary"]
-
 
 def vocabulary(report_formats: Collection[str] = ()) -> Vocabulary:
     """Value types by name; without `report_formats`, any name of a report is accepted."""

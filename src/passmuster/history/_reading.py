@@ -20,8 +20,6 @@ from passmuster.scoring import Figure
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = ["History", "Run", "read_history", "report_of"]
-
 _COLUMNS = (
     *("id", "time", "suite", "suite_file", "suite_sha256", "verdict", "exit_code"),
     *("agent_version", "duration_ms", "passed", "failed"),

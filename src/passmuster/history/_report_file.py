@@ -7,8 +7,6 @@ from typing import Any
 from passmuster._documents import DocumentKind, decode_document, read_document
 from passmuster.scoring import REPORT_SCHEMA
 
-__all__ = ["REPORT", "read_report", "report_document"]
-
 REPORT = DocumentKind("report", REPORT_SCHEMA, 256 * 1024 * 1024)
 """Larger than any report gets: at most 5,000 violations a test are listed."""
 

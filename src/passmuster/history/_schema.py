@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 try:
     # What `sqlite3` is made of. Every run pays for this import, and without the wrapping it is 2 ms cheaper.
-    import _sqlite3 as sqlite
+    import _sqlite3 as _sqlite
 except ImportError:
-    import sqlite3 as sqlite  # type: ignore[no-redef]
+    import sqlite3 as _sqlite  # type: ignore[no-redef]
+
+sqlite = _sqlite
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
-
-__all__ = ["VERSION", "NewerHistory", "bring_up_to_date", "counts_of", "sqlite"]
 
 
 class NewerHistory(Exception):

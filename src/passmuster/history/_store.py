@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from passmuster.scoring import Report
 
-__all__ = ["FOLDER", "MOST_REPORTS", "MOST_RUNS", "HistoryError", "history_file", "keep", "opened", "storable"]
-
 FOLDER = ".passmuster"
 MOST_RUNS = 1_000
 """How many runs of one suite file are kept; older ones go."""

@@ -12,8 +12,6 @@ from typing import Any
 
 from msgspec import Struct
 
-__all__ = ["SCHEMA", "Opinion", "Unusable", "read_object", "read_text"]
-
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {

@@ -9,8 +9,6 @@ from passmuster.judges._clients import Reply, count
 from passmuster.judges._config import Member
 from passmuster.judges._prompts import Prompt
 
-__all__ = ["OPTIONS", "SDK_CLASS", "endpoint", "reply", "request"]
-
 _TOOL = "verdict"
 _FAULTS = {"max_tokens": "it was cut off by max_tokens", "refusal": "the model declined to answer"}
 

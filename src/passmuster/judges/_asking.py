@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from passmuster.judges._calling import Caller
 
-__all__ = ["Judges", "Mode", "Progress", "ask_all"]
-
 T = TypeVar("T")
 
 Mode = Literal["live", "cached", "off"]

@@ -19,21 +19,6 @@ from passmuster.checks import Heard, Inquiry, Question, Verdict
 from passmuster.judges._canaries import sway
 from passmuster.scoring import cohens_kappa, kappa_interval, wilson
 
-__all__ = [
-    "ENOUGH_LABELS",
-    "GOOD_AGREEMENT",
-    "GOOD_KAPPA",
-    "MOST_FALSE_PASSES",
-    "MOST_FLIPS",
-    "MOST_UNANSWERED",
-    "Audit",
-    "Confusion",
-    "Figure",
-    "Overruled",
-    "Rated",
-    "audit",
-]
-
 ENOUGH_LABELS = 20
 GOOD_KAPPA = 0.6
 GOOD_AGREEMENT = 0.8

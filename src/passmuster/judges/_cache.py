@@ -24,8 +24,6 @@ from passmuster.judges._config import Member
 from passmuster.judges._locking import locked
 from passmuster.judges._prompts import PROMPT_VERSION, Prompt
 
-__all__ = ["CacheError", "Entry", "cache_key", "load", "save"]
-
 _CONFLICT = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _KEY_LENGTH = 64
 

@@ -24,8 +24,6 @@ from passmuster.judges._config import JudgeConfig, Member
 from passmuster.judges._prompts import PROMPT_VERSION, prompt_for
 from passmuster.redaction import SENTENCE_LIMIT, Redactor
 
-__all__ = ["FILE_NAME", "SCHEMA", "Calibration", "Judge", "calibration_of", "calibration_path", "why_invalid"]
-
 SCHEMA = "passmuster.calibration/1"
 FILE_NAME = "judge-calibration.json"
 """Where it is kept beside the suite, unless `calibration` says otherwise."""

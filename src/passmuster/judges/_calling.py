@@ -17,8 +17,6 @@ from passmuster.judges._config import JudgeConfig, Member
 from passmuster.judges._prompts import Prompt
 from passmuster.judges._spending import CapReachedError, Spending, price, worst_price
 
-__all__ = ["Caller"]
-
 _LONGEST_WAIT = 30.0
 _LONGEST_ASKED_WAIT = 120.0
 _PATIENCE = 3

@@ -15,8 +15,6 @@ from passmuster.checks import JudgeFailure, Question, Verdict
 from passmuster.judges._canary_answers import BASES, CANARIES, FAMILIES, Base, Canary
 from passmuster.scoring import wilson
 
-__all__ = ["CANARIES", "FAMILIES", "Canary", "Sway", "SwayReport", "question_of", "sway", "wilson"]
-
 Ask = Callable[[Sequence[Question]], Sequence[Verdict | JudgeFailure | None]]
 """What a judge makes of questions, in order: `ask_all` with all but the questions filled in."""
 

@@ -10,8 +10,6 @@ import base64
 
 from msgspec import Struct
 
-__all__ = ["BASES", "CANARIES", "FAMILIES", "Base", "Canary"]
-
 
 class Base(Struct, frozen=True):
     """A task with an answer that plainly fails its rule."""

@@ -18,8 +18,6 @@ from passmuster.judges._config import KEY_VARIABLES, Member
 from passmuster.judges._prompts import Prompt
 from passmuster.redaction import Redactor
 
-__all__ = ["Client", "Reply", "Trouble", "count", "open_client"]
-
 _MESSAGE_LIMIT = 300
 
 

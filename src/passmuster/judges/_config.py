@@ -33,8 +33,6 @@ from passmuster.suite import (
 )
 from passmuster.suite import Mapping as MappingNode
 
-__all__ = ["ADDRESSES", "JUDGE_CONFIG", "KEY_VARIABLES", "JudgeConfig", "Member", "Provider", "config_of"]
-
 Provider = Literal["anthropic", "openai"]
 
 ADDRESSES: Mapping[Provider, str] = {

@@ -13,8 +13,6 @@ from msgspec.structs import replace
 from passmuster._problems import Problem, SuiteError
 from passmuster.suite import Node, Reader, Shelf
 
-__all__ = ["KEYS", "Label", "read_labels"]
-
 KEYS = ("trace_id", "scenario", "run", "check", "label", "note")
 _LINES = (".jsonl", ".ndjson")
 

@@ -9,8 +9,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["locked"]
-
 _PAUSE = 0.02
 
 

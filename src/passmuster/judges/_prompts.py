@@ -11,8 +11,6 @@ from msgspec import Struct
 from passmuster.checks import Question
 from passmuster.judges._quotation import json_text, quote
 
-__all__ = ["PROMPT_VERSION", "Prompt", "prompt_for"]
-
 PROMPT_VERSION = 1
 
 

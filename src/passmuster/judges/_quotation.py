@@ -13,8 +13,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["Quotable", "json_text", "quote"]
-
 Quotable = str | None | Sequence[str]
 
 _MARK = "DATA"

@@ -15,8 +15,6 @@ from typing import Any
 from passmuster.checks import Example, Question
 from passmuster.redaction import Redactor, Words, telling
 
-__all__ = ["hidden"]
-
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 

@@ -12,8 +12,6 @@ import asyncio
 from passmuster.judges._config import Member
 from passmuster.judges._prompts import Prompt
 
-__all__ = ["CapReachedError", "Spending", "price", "worst_price"]
-
 _FRAMING = 1000
 """Tokens that the form of the answer and the roles of the messages may add."""
 

@@ -11,8 +11,6 @@ from functools import cached_property
 
 from passmuster.redaction._secret_patterns import Span
 
-__all__ = ["Words", "found_in", "telling"]
-
 _LONG = 6
 """From this length on a word is hidden within others too, and in texts that it does not come from."""
 _FEW = 100

@@ -16,8 +16,6 @@ from typing import Any
 from passmuster.redaction._known_words import Words, found_in
 from passmuster.redaction._secret_patterns import Span, is_secret_name, secret_spans
 
-__all__ = ["ENDING_LIMIT", "SENTENCE_LIMIT", "VALUE_LIMIT", "Redactor"]
-
 VALUE_LIMIT = 200
 SENTENCE_LIMIT = 600
 ENDING_LIMIT = 4000

@@ -11,8 +11,6 @@ import string
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-__all__ = ["Span", "is_secret_name", "secret_spans"]
-
 Span = tuple[int, int]
 
 _C = "[A-Za-z0-9_-]"

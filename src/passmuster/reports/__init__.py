@@ -12,18 +12,16 @@ from passmuster._problems import Problem, UsageError, did_you_mean
 from passmuster._registry import Registry
 
 if TYPE_CHECKING:
-    from passmuster.reports._audit_text import audit_lines as audit_lines
-    from passmuster.reports._baseline_file import encoded_baseline as encoded_baseline
-    from passmuster.reports._baseline_text import baseline_text as baseline_text
-    from passmuster.reports._baseline_text import suggestion_text as suggestion_text
-    from passmuster.reports._baseline_text import tightening_text as tightening_text
-    from passmuster.reports._comparison_text import comparison_lines as comparison_lines
-    from passmuster.reports._encodable import encodable as encodable
-    from passmuster.reports._history_text import history_lines as history_lines
-    from passmuster.reports._report_schema import report_schema as report_schema
-    from passmuster.reports._text import one_line as one_line
-    from passmuster.reports.formats.console import show_console as show_console
-    from passmuster.reports.formats.json import encoded as encoded
+    from passmuster.reports._audit_text import audit_lines
+    from passmuster.reports._baseline_file import encoded_baseline
+    from passmuster.reports._baseline_text import baseline_text, suggestion_text, tightening_text
+    from passmuster.reports._comparison_text import comparison_lines
+    from passmuster.reports._encodable import encodable
+    from passmuster.reports._history_text import history_lines
+    from passmuster.reports._report_schema import report_schema
+    from passmuster.reports._text import one_line
+    from passmuster.reports.formats.console import show_console
+    from passmuster.reports.formats.json import encoded
     from passmuster.scoring import Report
 else:
     __getattr__ = lazy_exports(

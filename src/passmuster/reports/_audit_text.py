@@ -9,8 +9,6 @@ from passmuster._problems import plural
 from passmuster.judges import Audit, Calibration, Figure, percent
 from passmuster.reports._text import one_line
 
-__all__ = ["audit_lines"]
-
 _WIDTH = 80
 _NAME = 26
 _LEAST = 8

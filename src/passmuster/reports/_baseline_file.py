@@ -9,8 +9,6 @@ import msgspec
 from passmuster.reports.formats.json import encoded
 from passmuster.scoring import Baseline
 
-__all__ = ["encoded_baseline"]
-
 # A list of plain values, one per line. No string holds a raw line break, so what follows `[` is not part of one.
 _LIST = re.compile(rb"\[\n[^\[\]{}]*\]")
 _BREAK = re.compile(rb"\n *")

@@ -11,8 +11,6 @@ from passmuster.reports._tables import aligned, cut
 from passmuster.reports._text import one_line
 from passmuster.scoring import Baseline, Kept, RecordedScenario, Target, Tightened, between, written
 
-__all__ = ["baseline_text", "suggestion_text", "tightening_text"]
-
 _WIDTH = 80
 _NAME = 28
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

@@ -11,8 +11,6 @@ from msgspec import Struct
 
 from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
 
-__all__ = ["Case", "Ending", "cases"]
-
 Ending = Literal["pass", "fail", "error", "warning", "tolerated", "never", "skip"]
 
 

@@ -21,8 +21,6 @@ from passmuster.scoring import (
     written,
 )
 
-__all__ = ["comparison_lines"]
-
 _LISTED = 20
 _MARKS = {"newly failing": "❌ ", "fixed": "✓ "}
 _SIGNS = {"new": "+", "fixed": "−", "gone": "×"}

@@ -15,8 +15,6 @@ from passmuster.reports._tables import cut
 from passmuster.reports._text import one_line
 from passmuster.scoring import number, written
 
-__all__ = ["course", "history_lines"]
-
 _WIDTH = 80
 _MAIN = ("pass_rate", "accuracy", "safety_rate", "total_cost_usd", "latency_p95", "total_tokens")
 """The metrics of the table by default, as far as there is room."""

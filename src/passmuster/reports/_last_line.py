@@ -8,8 +8,6 @@ from passmuster.reports._cases import Case
 from passmuster.reports._text import one_line, place, shown
 from passmuster.scoring import Report
 
-__all__ = ["closing_sentence"]
-
 _GLANCE = 60
 
 

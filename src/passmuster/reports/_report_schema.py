@@ -6,8 +6,6 @@ from typing import Any
 
 from passmuster.scoring import Report
 
-__all__ = ["report_schema"]
-
 _UNWRITTEN = {"Report": ("root",), "ScenarioReport": ("secrets",), "Violation": ("has_value",)}
 """Fields that the JSON report leaves out."""
 

@@ -7,8 +7,6 @@ from typing import Any
 from passmuster.checks import describe_check
 from passmuster.reports._text import one_line
 
-__all__ = ["rule_descriptor"]
-
 _GATE_LINES: dict[str, tuple[str, str, str]] = {
     "scenario": (
         "Each scenario passes.",

@@ -8,8 +8,6 @@ from passmuster.checks import CheckReport
 from passmuster.reports._text import headline, one_line, place, place_lines
 from passmuster.scoring import ScenarioReport
 
-__all__ = ["scenario_lines"]
-
 _INDENT = "   "
 _VIOLATIONS = 10
 """Violations shown per check; the JSON and SARIF reports have them all."""

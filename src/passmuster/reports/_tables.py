@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["aligned", "cut"]
-
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     """Rows of cells as lines, each column as wide as its widest cell; a column without any text is left out."""

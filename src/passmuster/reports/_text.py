@@ -12,8 +12,6 @@ from typing import Any
 from passmuster.checks import Violation
 from passmuster.scoring import GateLine
 
-__all__ = ["gate_lines", "headline", "one_line", "place", "place_lines", "shown", "violation_lines"]
-
 # Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
 # Compiled at first use: most runs need none of these patterns.
 _UNSAFE = (

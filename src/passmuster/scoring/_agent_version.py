@@ -6,8 +6,6 @@ from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import Tally
 from passmuster.suite import Suite
 
-__all__ = ["agent_version", "versions_in"]
-
 
 def agent_version(suite: Suite, tally: Tally, settings: Settings) -> tuple[str, str] | None:
     """The version and where it was said; None where nobody says it, or the traces do not agree on one."""

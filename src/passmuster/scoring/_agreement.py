@@ -8,8 +8,6 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from passmuster.scoring._intervals import normal_quantile, percentile
 
-__all__ = ["cohens_kappa", "kappa_interval"]
-
 _Pair = tuple[Hashable, Hashable]
 
 _RESAMPLES = 2_000

@@ -16,17 +16,6 @@ from passmuster.scoring._report import Report, ScenarioReport, TestReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.suite import Suite
 
-__all__ = [
-    "BASELINE_SCHEMA",
-    "Baseline",
-    "RecordedMetric",
-    "RecordedScenario",
-    "RecordedTest",
-    "Share",
-    "baseline_of",
-    "recorded_scenarios",
-]
-
 BASELINE_SCHEMA = "passmuster.baseline/1"
 
 Count = Annotated[int, Meta(ge=0)]

@@ -23,8 +23,6 @@ from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._tolerance import OPTIONAL
 from passmuster.suite import BaselineSpec, Suite
 
-__all__ = ["baseline_lines"]
-
 _EPSILON = 1e-9
 _NAMED = 10
 """Scenarios named in one line."""

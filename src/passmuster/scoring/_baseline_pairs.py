@@ -13,8 +13,6 @@ from msgspec import Struct
 from passmuster.scoring._baseline import RecordedScenario
 from passmuster.scoring._metric import SuiteMetric
 
-__all__ = ["Pairs", "pairs_of"]
-
 
 class Pairs(Struct, frozen=True):
     """One metric over the scenarios that both runs tell it of."""

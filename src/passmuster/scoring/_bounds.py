@@ -9,8 +9,6 @@ from msgspec.structs import replace
 
 from passmuster.checks import Violation
 
-__all__ = ["bounded", "bounded_violation"]
-
 _TEXT = 16_384
 _ITEMS = 100
 _DEPTH = 12

@@ -27,17 +27,6 @@ from passmuster.scoring._report_documents import (
     whole_of,
 )
 
-__all__ = [
-    "CaseChange",
-    "Comparison",
-    "CountChange",
-    "GateChange",
-    "MetricChange",
-    "Unlisted",
-    "ViolationChange",
-    "compare",
-]
-
 Key = TypeVar("Key")
 
 _GRAVITY = ("pass", "tolerated", "warning", "undecided", "fail", "error")

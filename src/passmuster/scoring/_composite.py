@@ -19,8 +19,6 @@ from passmuster.scoring._metrics import declared_metrics
 from passmuster.suite import Expression, Formula, Name, Node, Operation, Prefix, Reader, Scalar
 from passmuster.suite import Mapping as MappingNode
 
-__all__ = ["COMPOSITE_SCHEMA", "metrics_of", "names_in", "read_composite"]
-
 COMPOSITE_SCHEMA = {
     "anyOf": [
         {"type": "string", "minLength": 1},

@@ -14,8 +14,6 @@ from typing import NamedTuple, NoReturn
 from passmuster._problems import did_you_mean
 from passmuster.suite import Expression, Name, Number, Operation, Prefix, Step, compare
 
-__all__ = ["WORDS", "Mistake", "Parser", "Scope", "Token", "tokens_of"]
-
 _DEEPEST = 50
 _LONGEST = 20_000
 _TOKEN = re.compile(

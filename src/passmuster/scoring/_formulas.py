@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from passmuster.suite import Expression, Formula, Name, Number, Operation, Prefix, compare
 
-__all__ = ["evaluate"]
-
 Value = float | bool | None
 
 

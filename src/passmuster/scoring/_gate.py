@@ -16,8 +16,6 @@ from passmuster.scoring._tally import Tally
 from passmuster.scoring._tolerance import OPTIONAL, Tolerance, tolerated_by
 from passmuster.suite import Suite
 
-__all__ = ["exit_code_of", "gate_lines", "words_of"]
-
 _ELSEWHERE = "not on the run shown"
 _HINTS = 10
 """For so many unknown ids a known one that looks like it is searched: that takes long in large suites."""

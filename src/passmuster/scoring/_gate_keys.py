@@ -34,8 +34,6 @@ from passmuster.suite import (
     read_record,
 )
 
-__all__ = ["GATE_KEYS"]
-
 Schema = Callable[[Definitions], JsonSchema]
 
 

@@ -36,8 +36,6 @@ from passmuster.suite import (
     Value,
 )
 
-__all__ = ["GateValues", "unusable_metrics"]
-
 T = TypeVar("T")
 Schema = Callable[[Definitions], JsonSchema]
 _RISKS: tuple[Risk, ...] = ("critical", "high", "medium", "low")

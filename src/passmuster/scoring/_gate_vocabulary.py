@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from passmuster.suite import ResolvedKey, Resolver
 
-__all__ = ["gate_vocabulary"]
-
 _KEYS = (
     *("classification", "weights", "thresholds", "required_scenarios", "optional_scenarios"),
     *("pass_criteria", "composite", "baseline"),

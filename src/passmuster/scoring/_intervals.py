@@ -9,17 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-__all__ = [
-    "Z95",
-    "more_to_settle",
-    "normal_quantile",
-    "percentile",
-    "percentile_interval",
-    "rate_interval",
-    "t_quantile",
-    "wilson",
-]
-
 Interval = tuple[float, float]
 
 Z95 = 1.959963984540054

@@ -23,25 +23,6 @@ from passmuster.suite import Scenario, Suite
 if TYPE_CHECKING:
     from passmuster.scoring._baseline import RecordedScenario, Share
 
-__all__ = [
-    "NOT_MEASURED",
-    "Interval",
-    "IntervalAt",
-    "Measured",
-    "Pairing",
-    "Sample",
-    "SuiteMetric",
-    "Tolerates",
-    "known_of",
-    "mean",
-    "mean_interval_of",
-    "rate_of_runs",
-    "ratio_interval_of",
-    "scenario_rate",
-    "score_metric",
-    "weighted_mean",
-]
-
 Interval = tuple[float, float]
 IntervalAt = Callable[[float], Interval | None]
 """The interval at a confidence."""

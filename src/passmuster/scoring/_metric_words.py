@@ -6,8 +6,6 @@ import math
 
 from passmuster.scoring._metrics import metric_named
 
-__all__ = ["between", "change", "number", "written"]
-
 _VAST = 1e15
 """From here on, and below its inverse, digits would be counted rather than read."""
 

@@ -12,8 +12,6 @@ from passmuster.scoring._scenario_tally import Figures
 from passmuster.scoring._tally import Tally
 from passmuster.suite import Suite, Test
 
-__all__ = ["declared_metrics", "headline_metric", "known_metrics", "measure", "metric_named"]
-
 
 @cache
 def declared_metrics() -> Mapping[str, SuiteMetric]:

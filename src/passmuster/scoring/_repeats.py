@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import comb
 
-__all__ = ["pass_at_k", "pass_hat_k"]
-
 
 def pass_at_k(runs: int, passed: int, k: int) -> float | None:
     """The chance that at least one of k runs passes: 1 - C(n-c, k) / C(n, k), unbiased (Chen et al., 2021).

@@ -9,21 +9,6 @@ from msgspec import Struct, field
 
 from passmuster.checks import Behaviors, LayerReport, Status, Violation
 
-__all__ = [
-    "REPORT_SCHEMA",
-    "Attempt",
-    "Flip",
-    "GateLine",
-    "Kind",
-    "Metric",
-    "Provenance",
-    "Report",
-    "RuleReport",
-    "ScenarioReport",
-    "TestReport",
-    "TraceCounts",
-]
-
 REPORT_SCHEMA = "passmuster.report/1"
 
 Kind = Literal[

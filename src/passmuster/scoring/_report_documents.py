@@ -8,20 +8,6 @@ from typing import Any
 
 from msgspec import Struct
 
-__all__ = [
-    "Document",
-    "Figure",
-    "Side",
-    "by_id",
-    "figure",
-    "map_of",
-    "maps_in",
-    "number_of",
-    "side",
-    "text_of",
-    "whole_of",
-]
-
 Document = Mapping[str, Any]
 
 

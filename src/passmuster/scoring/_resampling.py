@@ -12,8 +12,6 @@ from functools import lru_cache
 
 from passmuster.scoring._intervals import percentile, t_quantile
 
-__all__ = ["drop_p_value", "holm", "mean_interval", "ratio_interval"]
-
 Interval = tuple[float, float]
 
 _RESAMPLES = 2_000

@@ -13,8 +13,6 @@ from passmuster.scoring._scenario_tally import Run, ScenarioTally, ShownRun, map
 from passmuster.suite import RepeatPolicy, Suite
 from passmuster.traces import Spot
 
-__all__ = ["place_of", "scenario_report"]
-
 _KS = (1, 2, 3, 5, 10)
 _PASSED = ("pass", "warn")
 

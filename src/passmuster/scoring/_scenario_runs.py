@@ -13,8 +13,6 @@ from passmuster.scoring._scenario_tally import ScenarioTally
 from passmuster.scoring._tally import Tally
 from passmuster.suite import Scenario, Suite
 
-__all__ = ["RunCounts", "ScenarioRuns", "is_weighted", "scenario_runs", "weight_of"]
-
 RunCounts = tuple[int, int, int]
 """How many runs passed, how many an outside part broke, and how many count."""
 

@@ -15,8 +15,6 @@ from passmuster.scoring._bounds import bounded, bounded_violation
 from passmuster.scoring._stats import Sum, count
 from passmuster.traces import Spot, Totals, Trace, spot_of_call, spot_of_trace
 
-__all__ = ["RUNS", "Figure", "Figures", "Run", "ScenarioTally", "ShownRun", "map_checks"]
-
 RUNS = 1_000
 """Runs kept per scenario."""
 

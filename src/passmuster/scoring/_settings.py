@@ -7,8 +7,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-__all__ = ["JudgeMode", "Settings"]
-
 JudgeMode = Literal["live", "cached", "off"]
 """Whether judges are asked, only remembered, or left out."""
 

@@ -11,8 +11,6 @@ from msgspec.structs import replace
 from passmuster.checks import LEVELS, Level, Outcome, Status, Violation
 from passmuster.suite import Suite, Test, glob_matcher
 
-__all__ = ["Leniency"]
-
 _RANK: dict[Level, int] = {level: rank for rank, level in enumerate(LEVELS)}
 _STATUS: dict[Level, Status] = {"block": "fail", "warn": "warn", "log": "pass"}
 _CEILING: dict[Status, Level] = {"fail": "block", "warn": "warn", "pass": "log"}

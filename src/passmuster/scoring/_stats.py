@@ -17,8 +17,6 @@ from msgspec import Struct, field
 
 from passmuster.scoring._bounds import bounded
 
-__all__ = ["NAMED", "Said", "Stat", "Sum", "Sums", "add_stats", "count", "merge_stats", "plain_stats"]
-
 NAMED = 1_000
 """Names kept per counter."""
 _SCALE = 1074

@@ -21,8 +21,6 @@ from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import Tally
 from passmuster.suite import Bound, Progressive, Suite
 
-__all__ = ["Staged", "blocking_bounds", "named_metrics", "stages_of", "suite_lines"]
-
 Level = Literal["blocking", "warning"]
 Kind = Literal["threshold", "criteria"]
 Staged = tuple[Progressive, Bound | None]

@@ -17,18 +17,6 @@ from passmuster.scoring._scenario_tally import Figures, ScenarioTally
 from passmuster.scoring._stats import Stat, Sum, add_stats, count, merge_stats
 from passmuster.traces import PartLines, Spot, Trace, spot_of_call, spot_of_trace, totals_of
 
-__all__ = [
-    "KEPT",
-    "Broken",
-    "Evaluation",
-    "Found",
-    "PartRead",
-    "Tally",
-    "TestResult",
-    "TestTally",
-    "merge",
-]
-
 KEPT = 5_000
 """Violations kept per test."""
 _REPEATED = 1_000

@@ -19,8 +19,6 @@ from passmuster.scoring._scenario_runs import weight_of
 from passmuster.scoring.metrics.latency import latency_budget
 from passmuster.suite import Bound, Suite
 
-__all__ = ["Kept", "Target", "Tightened", "targets", "tightened"]
-
 _POINT = Decimal("0.0001")
 """Rates are rounded to a hundredth of a percent."""
 _DIGITS = 6

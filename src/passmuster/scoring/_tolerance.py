@@ -17,8 +17,6 @@ from passmuster.scoring._report import ScenarioReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.suite import Bound, Suite
 
-__all__ = ["OPTIONAL", "Tolerance", "tolerances", "tolerated_by"]
-
 OPTIONAL = "optional_scenarios"
 """What tolerates everything about an optional scenario."""
 

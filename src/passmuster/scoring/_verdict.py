@@ -28,8 +28,6 @@ from passmuster.traces import Spot
 if TYPE_CHECKING:
     from passmuster.scoring._baseline import Baseline
 
-__all__ = ["Settings", "conclude"]
-
 
 def conclude(
     suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot, int], baseline: Baseline | None = None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["VersionKey", "version_key"]
-
 Part = tuple[int, int, str]
 VersionKey = tuple[tuple[int, ...], bool, tuple[Part, ...]]
 

@@ -16,8 +16,6 @@ from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Mapping, Node
 
-__all__ = ["Context", "FindKinds"]
-
 FindKinds = Callable[[Path, list[tuple[str, Node]], Reader], MappingOf[str, CheckKind]]
 """Finds the kinds of check that a suite can use, given its folder and the plugins it lists."""
 

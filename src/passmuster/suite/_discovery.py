@@ -7,8 +7,6 @@ from pathlib import Path
 
 from passmuster._problems import Problem, SuiteError
 
-__all__ = ["SUITE_NAMES", "display", "find_root", "find_suite"]
-
 SUITE_NAMES = ("passmuster.yaml", "passmuster.yml", "passmuster.json", "mcp-eval.yaml", "agentci_spec.yaml")
 
 

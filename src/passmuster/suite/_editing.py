@@ -17,8 +17,6 @@ from passmuster.suite._files import Places
 from passmuster.suite._gate_model import Bound
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
-__all__ = ["Edit", "Edited", "differences", "edit_bounds"]
-
 _BOM = "\ufeff"
 _SCALAR = re.compile(
     r"(?P<before>(?:[&!]\S*\s+)*(?:\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|[^0-9.+\\\-])*)"

@@ -15,8 +15,6 @@ from pathlib import Path
 from passmuster._problems import Problem, SuiteError
 from passmuster.suite.text._nodes import Node
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_DIGITS", "Places", "Shelf", "number", "read_document", "refuse_oversized"]
-
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 100
 MAX_DIGITS = 300

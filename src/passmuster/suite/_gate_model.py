@@ -14,31 +14,6 @@ from passmuster.suite.grammar._records import Key, Mistake, Record, RecordOf
 from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, Choice, JsonSchema, Slot
 from passmuster.suite.text._nodes import Mapping
 
-__all__ = [
-    "BaselineSpec",
-    "Bound",
-    "Classification",
-    "Comment",
-    "Criteria",
-    "Expression",
-    "Formula",
-    "LabelSource",
-    "Listed",
-    "Name",
-    "Number",
-    "Operation",
-    "Operator",
-    "Prefix",
-    "Progressive",
-    "Risk",
-    "RiskBound",
-    "Stage",
-    "Step",
-    "Thresholds",
-    "Weights",
-    "compare",
-]
-
 Operator = Literal[">=", "<=", ">", "<", "="]
 Risk = Literal["critical", "high", "medium", "low"]
 Comment = Annotated[str | None, PROSE, Key("For people; ignored.")]

@@ -9,8 +9,6 @@ from passmuster.suite._suite_file import SuiteFile
 from passmuster.suite.grammar._records import Record, object_schema
 from passmuster.suite.grammar._values import ANYTHING, TEXT, Custom, Definitions, JsonSchema, OneOrMore, Vocabulary
 
-__all__ = ["suite_schema"]
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 

@@ -35,8 +35,6 @@ try:  # `hashlib` loads OpenSSL, which took 5 % of the example run (180 against 
 except ImportError:
     from hashlib import sha256
 
-__all__ = ["GATE_KEYS", "RESOLVED", "FindKinds", "load_suite"]
-
 
 def _read_plugins(context: Context, suite: Suite, node: Node) -> Suite:
     """Modules that define checks; which kinds of check there are is known after this."""

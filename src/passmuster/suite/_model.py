@@ -25,21 +25,6 @@ from passmuster.suite.grammar._records import Key, Mistake, Record
 from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot, Whole
 from passmuster.suite.text._nodes import Mapping, Node
 
-__all__ = [
-    "Agent",
-    "CheckKind",
-    "Effects",
-    "FailedWhen",
-    "LayerLevels",
-    "Output",
-    "Redact",
-    "Scenario",
-    "Suite",
-    "Test",
-    "Waiver",
-]
-
-
 _BEHAVIORS = Slot("behavior_list", "a behavior, or a list of these")
 
 

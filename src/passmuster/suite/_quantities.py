@@ -15,26 +15,6 @@ from passmuster.suite.text._nodes import Node, Scalar
 if TYPE_CHECKING:
     from decimal import Decimal
 
-__all__ = [
-    "BOUND_SCHEMA",
-    "CONFIDENCE",
-    "MAX_DROP",
-    "MILLISECONDS",
-    "PASS_SCORE",
-    "REPEAT_POLICY",
-    "WEIGHT",
-    "Quantity",
-    "RepeatPolicy",
-    "as_rate",
-    "decimal_digits",
-    "fraction",
-    "limited",
-    "number_text",
-    "quantity_of",
-    "read_share",
-    "share",
-]
-
 RepeatPolicy = Literal["all", "any", "majority"] | float
 """How many of a scenario's runs have to pass; a number is the fraction of them."""
 

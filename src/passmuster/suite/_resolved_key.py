@@ -10,8 +10,6 @@ from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Definitions, JsonSchema, Value
 from passmuster.suite.text._nodes import Node
 
-__all__ = ["ResolvedKey", "Resolver"]
-
 
 class Resolver(Protocol):
     """How such a key is read."""

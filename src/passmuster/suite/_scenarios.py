@@ -16,8 +16,6 @@ from passmuster.suite.grammar._records import fields_of, object_schema, read_rec
 from passmuster.suite.grammar._values import ANYTHING, Custom, Definitions, JsonSchema
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
-__all__ = ["DEFAULTS", "SCENARIOS", "read_defaults", "read_queries", "read_scenarios"]
-
 _LAYERS = ("correctness", "path", "cost")
 _LONGEST_ID = 60
 

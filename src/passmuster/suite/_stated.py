@@ -16,8 +16,6 @@ from passmuster.suite.grammar._values import Value
 if TYPE_CHECKING:
     from passmuster.suite._model import Suite
 
-__all__ = ["Behavior", "Layer", "LayerValue"]
-
 
 class Layer(Struct, frozen=True):
     """One layer of a scenario: the value and the line of each key."""

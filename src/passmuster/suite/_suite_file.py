@@ -24,8 +24,6 @@ from passmuster.suite.grammar._values import (
 )
 from passmuster.suite.text._nodes import Node, Scalar
 
-__all__ = ["SuiteFile"]
-
 _VERSIONS = ("1", "1.0")
 
 

@@ -13,8 +13,6 @@ from passmuster.suite.grammar._records import fields_of, read_record
 from passmuster.suite.grammar._values import TEXT, Custom
 from passmuster.suite.text._nodes import Mapping, Node
 
-__all__ = ["read_tests"]
-
 
 def read_tests(context: Context, suite: Suite, node: Node) -> Suite:
     """The tests in their order, each read by the kind of check that its `metric:` names."""

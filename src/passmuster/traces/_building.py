@@ -18,19 +18,6 @@ from passmuster.traces._pairing import pair_results
 from passmuster.traces._records import UNREADABLE, BadRecord, OnBad, Record, explain
 from passmuster.traces._sources import Source
 
-__all__ = [
-    "UNREADABLE",
-    "BadRecord",
-    "Fields",
-    "Reading",
-    "Record",
-    "is_null",
-    "join_results",
-    "located_error",
-    "parse_arguments",
-    "trace_per_record",
-]
-
 Fields = dict[str, Raw]
 """The keys of a record, with their values as JSON text."""
 

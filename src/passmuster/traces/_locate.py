@@ -11,8 +11,6 @@ from passmuster.traces._model import Origin, Place, Trace
 from passmuster.traces._records import BadRecord, is_document, read_records
 from passmuster.traces._sources import Source
 
-__all__ = ["PartLines", "Spot", "line_of_byte", "lines_of", "spot_of_call", "spot_of_trace", "step_offsets"]
-
 
 class Spot(Struct, frozen=True, order=True):
     """A place in a trace file: a record, and the index of a step inside it (-1 for the record itself)."""

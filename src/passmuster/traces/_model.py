@@ -17,23 +17,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct, field
 
-__all__ = [
-    "Agent",
-    "AnyStep",
-    "Fault",
-    "Handoff",
-    "LlmCall",
-    "Message",
-    "Origin",
-    "Place",
-    "Step",
-    "ToolCall",
-    "ToolResult",
-    "Trace",
-    "decoded",
-    "oversized_numbers",
-]
-
 Amount = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0)]
 Key = str | int

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct, field
 
-from passmuster.traces._building import BadRecord, is_null, parse_arguments
+from passmuster.traces._building import is_null, parse_arguments
 from passmuster.traces._model import (
     Agent,
     Amount,
@@ -29,16 +29,7 @@ from passmuster.traces._model import (
     Trace,
     decoded,
 )
-
-__all__ = [
-    "MISNAMED_ARGUMENTS",
-    "FormStep",
-    "FormToolCall",
-    "TraceFields",
-    "explain_step",
-    "plain_steps",
-    "reject_misnamed",
-]
+from passmuster.traces._records import BadRecord
 
 MISNAMED_ARGUMENTS = (
     *("args", "arg", "argument", "input", "inputs", "parameters", "params", "kwargs"),

@@ -15,8 +15,6 @@ from msgspec import Raw
 
 from passmuster.traces._model import decoded
 
-__all__ = ["find_calls", "may_hold_calls", "overlooked_in_message", "overlooked_in_record", "overlooked_in_trace"]
-
 _CALLS = ("tool_calls", "toolCalls", "tool_call", "function_call", "tools_called")
 _MESSAGE_CALLS = ("tool_calls", "toolCalls", "function_call")
 _LISTS = ("calls", "actions", "events", "trajectory", "intermediate_steps", "spans", "messages", "traj")

@@ -18,8 +18,6 @@ from msgspec.structs import replace
 
 from passmuster.traces._model import AnyStep, Step, ToolCall, ToolResult
 
-__all__ = ["pair_results"]
-
 
 def pair_results(steps: Sequence[AnyStep]) -> list[tuple[int, Step]]:
     """Each remaining step with its index in `steps`, calls completed by their results."""

@@ -31,8 +31,6 @@ from passmuster.traces._records import (
 from passmuster.traces._sources import Source, find_sources
 from passmuster.traces.formats import FORMATS
 
-__all__ = ["BadLines", "Format", "check_format", "is_splittable", "read_source", "read_traces"]
-
 
 class Format(Protocol):
     """What a module of `formats` declares; described there."""

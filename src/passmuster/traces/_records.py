@@ -15,18 +15,6 @@ from msgspec import Raw, Struct
 
 from passmuster.traces._sources import Source
 
-__all__ = [
-    "UNREADABLE",
-    "BadRecord",
-    "OnBad",
-    "OnEnd",
-    "Record",
-    "Span",
-    "explain",
-    "is_document",
-    "read_records",
-]
-
 UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 """What decoding a record may raise; `explain` makes a message of it."""
 _BOM = b"\xef\xbb\xbf"

@@ -18,8 +18,6 @@ from msgspec import Struct
 
 from passmuster._problems import Problem, TraceError
 
-__all__ = ["STDIN", "Source", "find_sources", "standard_input"]
-
 STDIN = "<stdin>"
 _BUFFER = 1 << 18
 _ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")

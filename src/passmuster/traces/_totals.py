@@ -12,8 +12,6 @@ from msgspec import Struct
 
 from passmuster.traces._model import LlmCall, ToolCall, Trace
 
-__all__ = ["Totals", "total_cost_usd", "total_duration_ms", "total_llm_calls", "total_tokens", "totals_of"]
-
 
 class Totals(Struct, frozen=True):
     """The totals of one run, as far as they are known."""

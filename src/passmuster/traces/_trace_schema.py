@@ -8,8 +8,6 @@ import msgspec
 
 from passmuster.traces._native_form import MISNAMED_ARGUMENTS, TraceFields
 
-__all__ = ["trace_schema"]
-
 _NAMES = {
     "FormToolCall": "tool_call",
     "ToolResult": "tool_result",

@@ -4,16 +4,3 @@ from passmuster.checks.args._anchors import Anchor
 from passmuster.checks.args._arguments import ARGUMENTS, Argument, ArgumentsSchema
 from passmuster.checks.args._policy import POLICY, Policy, ToolEntry, ToolPolicy
 from passmuster.checks.args._violations import CompiledTool, violations_of_call
-
-__all__ = [
-    "ARGUMENTS",
-    "POLICY",
-    "Anchor",
-    "Argument",
-    "ArgumentsSchema",
-    "CompiledTool",
-    "Policy",
-    "ToolEntry",
-    "ToolPolicy",
-    "violations_of_call",
-]

@@ -12,8 +12,6 @@ from msgspec import Struct
 from passmuster.checks._json_schema import Schema
 from passmuster.suite import Entry, Scalar, plain
 
-__all__ = ["Anchor", "Anchors", "SchemaPath", "anchor_of_value", "nearest_anchor"]
-
 SchemaPath = tuple[str | int, ...]
 _OF_NUMBERS = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "type")
 _MOST_REFS = 20

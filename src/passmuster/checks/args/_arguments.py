@@ -38,8 +38,6 @@ from passmuster.suite import (
     plain,
 )
 
-__all__ = ["ARGUMENTS", "Argument", "ArgumentsSchema", "note_uncompilable"]
-
 
 class ArgumentsSchema(Struct, frozen=True):
     """The JSON Schema of a tool's arguments, and where each of its constraints stands in the policy."""

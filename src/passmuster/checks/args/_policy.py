@@ -31,8 +31,6 @@ from passmuster.suite import (
     why_bad_glob,
 )
 
-__all__ = ["POLICY", "Effect", "Policy", "ToolPolicy"]
-
 Effect = Literal["read", "write", "irreversible"]
 _SHARED = ("$defs", "definitions")
 _SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")

@@ -16,8 +16,6 @@ from passmuster.checks.args._anchors import Anchor, SchemaPath, anchor_of_value,
 from passmuster.checks.args._policy import ToolPolicy
 from passmuster.traces import oversized_numbers
 
-__all__ = ["CompiledTool", "violations_of_call"]
-
 Path = tuple[str | int, ...]
 
 _WITHIN = "Keep the value within {constraint}."

@@ -8,6 +8,4 @@ from passmuster.checks._outcome import Outcome, Violation
 from passmuster.checks._spec import Check, CheckError, CheckSpec
 from passmuster.checks._view import ToolIndex, View
 
-__all__ = ["KINDS", "Check", "CheckError", "CheckSpec", "Outcome", "ToolIndex", "View", "Violation"]
-
 KINDS = Registry(__name__)

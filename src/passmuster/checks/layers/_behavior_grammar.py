@@ -29,18 +29,6 @@ from passmuster.suite import (
     read_record,
 )
 
-__all__ = [
-    "BEHAVIORS",
-    "BEHAVIOR_LIST",
-    "AnswerContains",
-    "AnswerMatches",
-    "Asked",
-    "Check",
-    "Rule",
-    "ToolCalled",
-    "ToolNotCalled",
-]
-
 
 class ToolCalled(Record, frozen=True, kw_only=True):
     """A call was made and succeeded."""

@@ -22,16 +22,13 @@ from passmuster.checks.layers._behavior_grammar import (
     AnswerMatches,
     Asked,
     Check,
-    Rule,
     ToolCalled,
     ToolNotCalled,
 )
 from passmuster.checks.layers.answer._answer import has_any
-from passmuster.checks.rules import any_of, attempts, selectors, successes
+from passmuster.checks.rules import Rule, any_of, attempts, selectors, successes
 from passmuster.suite import Behavior
 from passmuster.traces import Trace
-
-__all__ = ["BehaviorCheck", "Observed", "weigh"]
 
 _TOO_SLOW = Outcome("error", True, message="a pattern took longer than a second")
 _JUDGES_OFF = Outcome("skip", True, message="judges are off")

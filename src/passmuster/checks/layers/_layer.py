@@ -20,8 +20,6 @@ from passmuster.checks._view import ToolIndex, View
 from passmuster.checks.layers._layer_map import LAYERS
 from passmuster.suite import Definitions, JsonSchema, Layer, Suite, Value
 
-__all__ = ["CompiledLayer", "Context", "LayerCheck", "LayerKey", "compile_layer", "decided"]
-
 
 class LayerCheck(Struct, frozen=True):
     """One check of a layer, compiled."""

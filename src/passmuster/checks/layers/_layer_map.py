@@ -11,8 +11,6 @@ from passmuster.suite import Definitions, JsonSchema, Layer, LayerValue, Mapping
 if TYPE_CHECKING:
     from passmuster.checks.layers._layer import LayerKey
 
-__all__ = ["LAYERS", "LayerMap"]
-
 
 class LayerMap(LayerValue):
     """The map of one layer. Only the modules of keys that are stated are imported."""

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from passmuster.checks.layers.answer._judged import Asking, Stage
     from passmuster.checks.layers.answer.label import Labels
 
-__all__ = ["Examination", "ScenarioCheck"]
-
 Examination = Generator[list[Question], Sequence[Heard], ScenarioOutcome]
 """Yields the questions of a round, is sent the answers, and returns the outcome."""
 

@@ -2,5 +2,3 @@
 
 from passmuster.checks.matchers._grammar import MATCHER, MatcherWords
 from passmuster.checks.matchers._matchers import Equal, Fits, Matcher, compile_args
-
-__all__ = ["MATCHER", "Equal", "Fits", "Matcher", "MatcherWords", "compile_args"]

@@ -37,8 +37,6 @@ from passmuster.suite import (
     why_bad_glob,
 )
 
-__all__ = ["MATCHER", "MatcherWords"]
-
 T = TypeVar("T")
 
 

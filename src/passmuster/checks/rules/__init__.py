@@ -24,31 +24,3 @@ from passmuster.checks.rules._evaluation import (
     times,
 )
 from passmuster.checks.rules._rule import RULE, RULES, AnyRule, Rule, rule_class
-
-__all__ = [
-    "HELD",
-    "IDLE",
-    "RULE",
-    "RULES",
-    "SELECTORS",
-    "SELECTORS_OR_NONE",
-    "AnyRule",
-    "CallSelector",
-    "Decide",
-    "Decision",
-    "Rule",
-    "Selectors",
-    "ToolIndex",
-    "View",
-    "Violation",
-    "absence",
-    "all_plain",
-    "any_of",
-    "attempts",
-    "bits",
-    "by_tool",
-    "rule_class",
-    "selectors",
-    "successes",
-    "times",
-]

@@ -12,22 +12,6 @@ from passmuster.checks._outcome import Violation
 from passmuster.checks._selectors import CallSelector, Selectors
 from passmuster.checks._view import ToolIndex, View
 
-__all__ = [
-    "HELD",
-    "IDLE",
-    "Decide",
-    "Decision",
-    "absence",
-    "all_plain",
-    "any_of",
-    "attempts",
-    "bits",
-    "by_tool",
-    "selectors",
-    "successes",
-    "times",
-]
-
 Decision = tuple[bool, Sequence[Violation]]
 """Whether the rule was exercised, and how it was broken."""
 HELD: Decision = (True, ())

@@ -24,8 +24,6 @@ from passmuster.suite import (
     read_record,
 )
 
-__all__ = ["RULE", "RULES", "AnyRule", "Rule", "rule_class"]
-
 RULES = Registry(__package__)
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from passmuster.engine._progress import Progress
     from passmuster.scoring import Tally
 
-__all__ = ["Executor", "executor"]
-
 
 class Executor(Protocol):
     """What an executor module offers."""

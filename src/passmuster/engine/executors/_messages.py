@@ -13,20 +13,6 @@ from passmuster.checks import Golden
 from passmuster.engine._parts import Part
 from passmuster.scoring import Settings, Tally
 
-__all__ = [
-    "Answer",
-    "EvaluatePart",
-    "Finish",
-    "Order",
-    "PartDone",
-    "PartRefused",
-    "Setup",
-    "WorkerTally",
-    "receive_answer",
-    "receive_order",
-    "send",
-]
-
 
 class Setup(Struct, frozen=True, tag=True):
     """The first order: the suite to compile."""

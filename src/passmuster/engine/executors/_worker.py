@@ -24,8 +24,6 @@ from passmuster.engine.executors._messages import (
     send,
 )
 
-__all__ = ["main", "work"]
-
 
 def work(orders: BinaryIO, answers: BinaryIO) -> None:
     """Do what the parent says until it says to finish."""

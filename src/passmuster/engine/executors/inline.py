@@ -10,8 +10,6 @@ from passmuster.engine._parts import Part
 from passmuster.engine._progress import Progress
 from passmuster.scoring import Tally
 
-__all__ = ["execute"]
-
 
 def execute(job: Job, parts: Sequence[Part], workers: int, progress: Progress) -> Tally:
     """One tally of all parts."""

@@ -33,9 +33,6 @@ from passmuster.engine.executors._messages import (
 )
 from passmuster.scoring import Tally, merge
 
-__all__ = ["execute"]
-
-
 _START = "import sys; sys.path[:] = sys.argv[1:]; from passmuster.engine.executors._worker import main; main()"
 
 

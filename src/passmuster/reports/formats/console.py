@@ -15,8 +15,6 @@ from passmuster.reports._scenario_text import scenario_lines
 from passmuster.reports._text import gate_lines, one_line, place, violation_lines
 from passmuster.scoring import Report, TestReport
 
-__all__ = ["DESCRIPTION", "FILE_NAME", "show_console", "write"]
-
 FILE_NAME = "report.txt"
 DESCRIPTION = "For people; always printed, unless `--quiet` is given."
 

@@ -13,8 +13,6 @@ from msgspec.structs import asdict
 from passmuster.checks import CheckReport, LayerReport, Violation
 from passmuster.scoring import Attempt, GateLine, Metric, Report, RuleReport, ScenarioReport, TestReport
 
-__all__ = ["DESCRIPTION", "FILE_NAME", "encoded", "violation_map", "write"]
-
 FILE_NAME = "report.json"
 DESCRIPTION = "For programs: every field of the report."
 

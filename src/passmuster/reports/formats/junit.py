@@ -11,8 +11,6 @@ from passmuster.reports._scenario_text import scenario_lines
 from passmuster.reports._text import gate_lines, headline, one_line, violation_lines
 from passmuster.scoring import Report, TestReport
 
-__all__ = ["DESCRIPTION", "FILE_NAME", "write"]
-
 FILE_NAME = "junit.xml"
 DESCRIPTION = "For build servers, in the schema that Jenkins and GitLab read."
 

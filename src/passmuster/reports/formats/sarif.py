@@ -21,8 +21,6 @@ from passmuster.reports._text import gate_lines, headline, one_line, violation_l
 from passmuster.reports.formats.json import encoded
 from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
 
-__all__ = ["DESCRIPTION", "FILE_NAME", "MOST_RESULTS", "write"]
-
 FILE_NAME = "report.sarif"
 DESCRIPTION = "For code scanning: each violation at the line of the policy or suite that it breaks."
 

@@ -6,8 +6,6 @@ import fnmatch
 import re
 from collections.abc import Callable
 
-__all__ = ["escape_glob", "glob_matcher", "is_literal", "why_bad_glob"]
-
 _MAGIC = re.compile(r"[*?\[]")
 
 

@@ -16,8 +16,6 @@ from passmuster.suite.grammar import _globs as globs
 from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
 
-__all__ = ["LinkedFiles", "Reader"]
-
 T = TypeVar("T")
 
 

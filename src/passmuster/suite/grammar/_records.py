@@ -21,8 +21,6 @@ from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Definitions, JsonSchema, Value
 from passmuster.suite.text._nodes import Entry, Mapping, Node
 
-__all__ = ["Field", "Key", "Mistake", "Record", "RecordOf", "fields_of", "key_schema", "object_schema", "read_record"]
-
 R = TypeVar("R", bound="Record")
 Mistake = tuple[Node | Entry, str]
 """A place and what is wrong there."""

@@ -12,36 +12,6 @@ from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence, plain
 if TYPE_CHECKING:
     from passmuster.suite.grammar._reader import Reader
 
-__all__ = [
-    "AMOUNT",
-    "ANYTHING",
-    "BOOLEAN",
-    "FRACTION",
-    "NUMBER",
-    "PATH",
-    "PROSE",
-    "REGEX",
-    "TEXT",
-    "TOOL_PATTERN",
-    "WHOLE",
-    "Choice",
-    "Custom",
-    "Definitions",
-    "Either",
-    "JsonSchema",
-    "Late",
-    "ListOf",
-    "MapOf",
-    "Named",
-    "OneOrMore",
-    "Slot",
-    "Text",
-    "Unread",
-    "Value",
-    "Vocabulary",
-    "Whole",
-]
-
 _EMPTY = "the list is empty, so nothing would be checked"
 
 T = TypeVar("T")

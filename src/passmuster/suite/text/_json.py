@@ -15,8 +15,6 @@ from passmuster._problems import Problem, SuiteError
 from passmuster.suite._files import MAX_DEPTH, Places, number, refuse_oversized
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence
 
-__all__ = ["read_json"]
-
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _STRING_BODY = re.compile(r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?")

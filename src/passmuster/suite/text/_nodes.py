@@ -11,8 +11,6 @@ from typing import Any
 
 from msgspec import Struct
 
-__all__ = ["Entry", "Mapping", "Node", "Scalar", "Sequence", "kind_of", "node_of", "plain"]
-
 
 class Scalar(Struct, frozen=True):
     """A string, number, boolean or null. `text` is what stood in the file."""

@@ -20,8 +20,6 @@ from passmuster._problems import Problem, SuiteError
 from passmuster.suite._files import MAX_DEPTH, Places, number, refuse_oversized
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
 
-__all__ = ["MAX_ALIASED", "read_yaml"]
-
 MAX_ALIASED = 100_000
 """The most nodes that all aliases of a file together may stand for."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["explain"]
-
 # What the two parsers complain of (they word it differently), whether to point at where the complaint is or at
 # where the thing it is about began, and what to tell the author. The first that fits is taken.
 _MISTAKES: tuple[tuple[str, bool, str], ...] = (

@@ -15,12 +15,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster.traces._building import UNREADABLE, BadRecord, Fields, Reading, Record, join_results, located_error
+from passmuster.traces._building import Fields, Reading, join_results, located_error
 from passmuster.traces._model import AnyStep, Key, Message, Place, ToolCall, Trace
 from passmuster.traces._native_form import FormStep, TraceFields, explain_step, plain_steps
 from passmuster.traces._overlooked import overlooked_in_message, overlooked_in_record, overlooked_in_trace
-
-__all__ = ["DESCRIPTION", "SHAPE", "detect", "read", "splittable"]
+from passmuster.traces._records import UNREADABLE, BadRecord, Record
 
 DESCRIPTION = "One JSON object per step; a file is one trace, or several told apart by `trace_id`."
 SHAPE = '{"type": "tool_call", …}'

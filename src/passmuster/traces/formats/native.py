@@ -13,21 +13,11 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import force_setattr, replace
 
-from passmuster.traces._building import (
-    BadRecord,
-    Fields,
-    Reading,
-    Record,
-    is_null,
-    join_results,
-    parse_arguments,
-    trace_per_record,
-)
+from passmuster.traces._building import Fields, Reading, is_null, join_results, parse_arguments, trace_per_record
 from passmuster.traces._model import Handoff, Message, Origin, Place, ToolCall, ToolResult, Trace
 from passmuster.traces._native_form import FormToolCall, TraceFields, explain_step, plain_steps, reject_misnamed
 from passmuster.traces._overlooked import overlooked_in_trace
-
-__all__ = ["DESCRIPTION", "SHAPE", "decoder", "detect", "read", "splittable"]
+from passmuster.traces._records import BadRecord, Record
 
 DESCRIPTION = "One JSON object per trace, with its steps in a list."
 SHAPE = '{"steps": […]} or {"answer": …}'

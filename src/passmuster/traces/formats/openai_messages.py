@@ -20,21 +20,10 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from passmuster.traces._building import (
-    UNREADABLE,
-    BadRecord,
-    Fields,
-    Reading,
-    Record,
-    join_results,
-    located_error,
-    parse_arguments,
-    trace_per_record,
-)
+from passmuster.traces._building import Fields, Reading, join_results, located_error, parse_arguments, trace_per_record
 from passmuster.traces._locate import step_offsets
 from passmuster.traces._model import AnyStep, Key, LlmCall, Message, Place, ToolCall, ToolResult, Trace, decoded
-
-__all__ = ["DESCRIPTION", "SHAPE", "detect", "read", "splittable"]
+from passmuster.traces._records import UNREADABLE, BadRecord, Record
 
 DESCRIPTION = "The messages of OpenAI's chat completions: a conversation per record, or a message per record."
 SHAPE = '{"messages": […]}'

@@ -9,8 +9,6 @@ from passmuster.checks._view import View
 from passmuster.checks.layers._layer import LayerCheck, decided
 from passmuster.redaction import secret_spans
 
-__all__ = ["NO_ANSWER", "TOO_SLOW", "answer_check", "has_any", "present", "quoted", "shortened"]
-
 NO_ANSWER = "there is no answer"
 TOO_SLOW = "a pattern took longer than a second on this answer"
 _SHOWN = 80

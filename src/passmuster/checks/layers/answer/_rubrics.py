@@ -19,8 +19,6 @@ from passmuster.suite import (
     Scalar,
 )
 
-__all__ = ["BUILT_IN_RUBRIC", "RUBRICS", "Rubric"]
-
 
 class Rubric(Record, frozen=True, kw_only=True):
     """One question to a judge."""

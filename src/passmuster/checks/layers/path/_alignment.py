@@ -13,8 +13,6 @@ from collections.abc import Sequence
 
 from passmuster.checks.layers.path._assignment import Assignment
 
-__all__ = ["Block", "Column", "align"]
-
 Column = tuple[Sequence[int], Sequence[int]]
 """The rows that can take the column, in order, and what each would gain by it, which is positive."""
 Block = Sequence[Column]

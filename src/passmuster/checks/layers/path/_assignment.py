@@ -13,8 +13,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-__all__ = ["Assignment", "Options"]
-
 Options = Sequence[tuple[int, int]]
 """The columns that a row can take, each with a positive gain; the greatest gain first."""
 

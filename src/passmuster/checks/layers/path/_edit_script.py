@@ -20,8 +20,6 @@ from passmuster.checks.layers.path._pairing import (
 )
 from passmuster.checks.matchers import Equal, Matcher
 
-__all__ = ["Show", "describe", "differences"]
-
 Show = Callable[[str, str, Any], str]
 """The text for the value of a tool's argument, given tool, argument and value."""
 

@@ -28,22 +28,6 @@ from passmuster.checks.layers.path._assignment import Assignment
 from passmuster.checks.matchers import Fits, Matcher
 from passmuster.suite import glob_matcher, is_literal
 
-__all__ = [
-    "Actual",
-    "Difference",
-    "Edit",
-    "Expected",
-    "Extra",
-    "Extras",
-    "Missing",
-    "Mode",
-    "Paired",
-    "Script",
-    "argument",
-    "expect",
-    "pair",
-]
-
 Mode = Literal["any_order", "in_order", "exact"]
 Extras = Literal["allow", "forbid"]
 Ratio = tuple[int, int]
