@@ -5,22 +5,19 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazy_exports(
-    package: str, homes: Mapping[str, tuple[str, ...]], modules: Mapping[str, str] | None = None
-) -> Callable[[str], object]:
-    """A package's `__getattr__`: `homes` maps each private module to the names that the package takes from it.
+def lazy_exports(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
+    """A package's `__getattr__`: `homes` maps modules to the names that the package exports from them.
 
-    `modules` are private modules that are exported whole, by their public names.
+    A module is named from the package on (`_model`), or in full where it is another package (`passmuster.traces`).
     """
     home_of = {name: home for home, names in homes.items() for name in names}
 
     def get(name: str) -> object:
-        if modules and name in modules:
-            value: object = import_module(f"{package}.{modules[name]}")
-        elif name in home_of:
-            value = getattr(import_module(f"{package}.{home_of[name]}"), name)
-        else:
+        home = home_of.get(name)
+        if home is None:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        module = import_module(home if home.startswith("passmuster.") else f"{package}.{home}")
+        value: object = getattr(module, name)
         vars(sys.modules[package])[name] = value
         return value
 
