@@ -104,7 +104,11 @@ def suite(tmp_path: Path) -> Path:
         (["--traces", ".", "--today", "soon"], 2, "--today: expected a day such as 2026-01-31, found 'soon'"),
         (["--traces", ".", "--report", "json"], 2, "--report: expected FORMAT=PATH, such as json=report.json"),
         (["--traces", ".", "--report", "jsn=x"], 2, "there is no report format 'jsn'"),
-        (["--traces", ".", "--report", "html=x"], 2, "there is no report format 'html'; there are console, json, junit, sarif"),
+        (
+            ["--traces", ".", "--report", "html=x"],
+            2,
+            "there is no report format 'html'; there are console, json, junit, sarif",
+        ),
         (["--traces", ".", "--report", "json=no/such/folder/x"], 2, "cannot write this report: there is no folder"),
         (
             ["--traces", ".", "--report", "json=-", "--report", "junit=-"],

@@ -34,8 +34,6 @@ from passmuster.suite import (
     read_record,
 )
 
-__all__ = ["BOUND", "read_bound"]
-
 _COMPARATORS: dict[str, Operator] = {
     ">=": ">=",
     "≥": ">=",

@@ -13,8 +13,6 @@ from passmuster.suite.grammar._records import RecordOf
 from passmuster.suite.grammar._values import TEXT, Custom, ListOf
 from passmuster.suite.text._nodes import Node
 
-__all__ = ["WAIVERS", "read_waivers"]
-
 WAIVERS = ListOf(RecordOf(Waiver))
 
 

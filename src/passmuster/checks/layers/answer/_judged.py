@@ -20,8 +20,6 @@ from passmuster.checks.layers.answer._answer import NO_ANSWER
 from passmuster.checks.layers.answer._rubrics import Rubric
 from passmuster.suite import Value
 
-__all__ = ["Asking", "Stage", "ask", "stage_key"]
-
 Asking = Generator[list[Question], Sequence[Heard], list[Outcome]]
 """Yields the questions of a round and is sent what came of them."""
 

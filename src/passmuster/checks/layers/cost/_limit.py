@@ -10,8 +10,6 @@ from passmuster.checks.layers._layer import LayerCheck, LayerKey, decided
 from passmuster.suite import AMOUNT
 from passmuster.traces import Trace
 
-__all__ = ["limit_key", "shown", "within"]
-
 _SLACK = 1e-9
 """Sums of dollars and milliseconds are floats: what should equal the limit may lie a hair above it."""
 

@@ -10,8 +10,6 @@ from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.suite import FRACTION, WHOLE
 
-__all__ = ["figure", "least_key", "listed", "loops", "measures", "most_key", "reaches", "references"]
-
 Names = Sequence[str]
 
 
