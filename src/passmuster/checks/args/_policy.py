@@ -7,6 +7,7 @@ A policy is `tools.NAME.arguments.ARG` in words of its own, `tools.NAME.schema` 
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
+from jsonschema_rs import Validator
 from msgspec import Struct
 
 from passmuster.checks._json_schema import read_schema
@@ -42,6 +43,14 @@ class ToolPolicy(Struct, frozen=True):
     pattern: str
     arguments: ArgumentsSchema
     line: int
+
+
+class CompiledTool(Struct, frozen=True):
+    """What is said of one tool, compiled, and the policy file it stands in."""
+
+    validator: Validator
+    policy: ToolPolicy
+    file: str
 
 
 class Policy(Struct, frozen=True):

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
-from msgspec import Struct
+from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from passmuster.checks._json_values import TYPES
 from passmuster.checks._outcome import Level, Violation
 from passmuster.checks._spec import CheckError
 from passmuster.checks._view import View
 from passmuster.checks.args._anchors import Anchor, SchemaPath, anchor_of_value, nearest_anchor
-from passmuster.checks.args._policy import ToolPolicy
+from passmuster.checks.args._policy import CompiledTool
 from passmuster.traces import oversized_numbers
 
 Path = tuple[str | int, ...]
@@ -44,14 +43,6 @@ _KINDS: dict[str, tuple[str, str]] = {
 _OVERSIZED = ("Number is beyond what a double can hold", "Pass a number of ordinary size.")
 _OTHER = ("Value breaks the schema", "Pass a value that the schema allows.")
 _LIMITS = ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure
-
-
-class CompiledTool(Struct, frozen=True):
-    """One compiled tool policy, and the file it stands in."""
-
-    validator: Validator
-    policy: ToolPolicy
-    file: str
 
 
 def violations_of_call(view: View, call: int, tool: CompiledTool) -> list[Violation]:

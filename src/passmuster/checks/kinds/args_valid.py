@@ -16,7 +16,6 @@ from passmuster.checks.args import (
     CompiledTool,
     Policy,
     ToolPolicy,
-    violations_of_call,
 )
 from passmuster.checks.kinds import Check, CheckError, CheckSpec, Outcome, ToolIndex, View, Violation
 from passmuster.suite import (
@@ -115,6 +114,8 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
 
     def _look_closer(self, view: View, policy: Policy, known: "_KnownTools", results: list[bool]) -> Outcome:
         """The outcome where not every call is simply valid."""
+        from passmuster.checks.args._violations import violations_of_call  # late, for most runs break nothing
+
         violations: list[Violation] = []
         unknown: dict[str, int] = {}
         checked = 0
