@@ -146,6 +146,11 @@ class CallSelector:
             return found
         return [place for place in found if not view.failed[place]]
 
+    def absence(self, view: View) -> str:
+        """Why there is no success: never called, or called and failed."""
+        tried = self.attempts(view)
+        return f"{self.name} was called {times(len(tried))} and failed" if tried else f"{self.name} was never called"
+
     def _fits(self, view: View, place: int) -> bool:
         call = view.calls[place]
         if self._failed is not None and self._failed != bool(view.failed and view.failed[place]):
@@ -153,3 +158,32 @@ class CallSelector:
         if self._args is not None and not self._args(call.arguments):
             return False
         return self._result is None or self._result(result_of(call))
+
+
+class Selection(list[CallSelector]):
+    """Compiled selectors; a call is meant if any of them means it."""
+
+    def __init__(self, given: Selectors, tools: ToolIndex) -> None:
+        super().__init__(CallSelector(one, tools) for one in given)
+        self.name = " or ".join(one.name for one in self)
+        self.bits = tools.bits(pattern for one in given for pattern in one.tool)
+        """A trace in which no call has one of these bits has no call that is meant."""
+        self.plain = all(one.plain for one in self)
+        """Whether the selectors look at names alone."""
+
+    def attempts(self, view: View) -> list[int]:
+        """The indexes of the calls meant, in order, failed ones included."""
+        if len(self) == 1:
+            return self[0].attempts(view)
+        return sorted({call for one in self for call in one.attempts(view)})
+
+    def successes(self, view: View) -> list[int]:
+        """The indexes of the calls meant that did not fail, in order."""
+        if len(self) == 1:
+            return self[0].successes(view)
+        return sorted({call for one in self for call in one.successes(view)})
+
+
+def times(number: int) -> str:
+    """`once`, `3 times`."""
+    return "once" if number == 1 else f"{number} times"

@@ -111,6 +111,13 @@ class View:
             call -= 1
         return call
 
+    def by_tool(self, calls: Iterable[int]) -> dict[str, list[int]]:
+        """The calls of each tool, in the order of the tools' first calls."""
+        grouped: dict[str, list[int]] = {}
+        for call in calls:
+            grouped.setdefault(self.names[call], []).append(call)
+        return grouped
+
     def violation(self, call: int | None, *, message: str, level: Level = "block", **fields: Any) -> Violation:
         """A violation of this trace, at the call with this index where there is one."""
         trace = self.trace

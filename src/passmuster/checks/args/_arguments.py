@@ -200,6 +200,8 @@ class _Builder:
                 schema |= self.properties(entry.value, path, level)
             elif word in ("items", "additionalProperties") and isinstance(entry.value, Mapping):
                 schema[word] = self.argument(entry.value, (*path, word), level)
+            elif word == "pattern" and isinstance(entry.value, Scalar):  # `pattern: 42` is a text, too
+                schema[word] = entry.value.value if isinstance(entry.value.value, str) else entry.value.text
             else:
                 schema[word] = plain(entry.value)
         used = _constraining(map_)

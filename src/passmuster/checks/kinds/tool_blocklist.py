@@ -38,10 +38,7 @@ class ToolBlocklist(CheckSpec, frozen=True, kw_only=True):
         def check(view: View) -> Outcome:
             if not view.any_bits & every:
                 return clean if view.names else idle
-            found: dict[str, list[int]] = {}
-            for call, hit in enumerate(view.bits):
-                if hit & every:
-                    found.setdefault(view.names[call], []).append(call)
+            found = view.by_tool(call for call, hit in enumerate(view.bits) if hit & every)
             return Outcome("fail", True, tuple(self._violation(view, calls, bits) for calls in found.values()))
 
         return check

@@ -26,7 +26,7 @@ from passmuster.checks.layers._behavior_grammar import (
     ToolNotCalled,
 )
 from passmuster.checks.layers.answer._answer import has_any
-from passmuster.checks.rules import Rule, any_of, attempts, selectors, successes
+from passmuster.checks.rules import Rule, Selection
 from passmuster.suite import Behavior
 from passmuster.traces import Trace
 
@@ -176,12 +176,12 @@ def _compile(check: Check, tools: ToolIndex, forbidden: bool) -> Observed | None
     """How code decides the behavior; None where the trace or a judge has to tell."""
     match check:
         case ToolCalled(tool_called=given) | ToolNotCalled(tool_not_called=given):
-            compiled, called = selectors(given, tools), isinstance(check, ToolCalled)
+            compiled, called = Selection(given, tools), isinstance(check, ToolCalled)
             # What is wanted needs a success; what is not wanted is there from the first attempt.
-            find = successes if called != forbidden else attempts
+            find = compiled.successes if called != forbidden else compiled.attempts
             return Observed(
-                lambda view: bool(find(compiled, view)) == called,
-                lambda view: _calls(view, find(compiled, view), any_of(compiled)),
+                lambda view: bool(find(view)) == called,
+                lambda view: _calls(view, find(view), compiled.name),
             )
         case AnswerContains(answer_contains=texts):
             lowered = [text.lower() for text in texts]

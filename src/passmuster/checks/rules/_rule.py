@@ -1,14 +1,13 @@
 """What all sequence rules have in common: their record, how one is read by its `type`, and their JSON Schema."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 from passmuster._problems import did_you_mean
 from passmuster._registry import Registry
 from passmuster.checks._outcome import Violation
 from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.rules._evaluation import Decide
 from passmuster.suite import (
     PROSE,
     Definitions,
@@ -25,6 +24,12 @@ from passmuster.suite import (
 )
 
 RULES = Registry(__package__)
+
+Decision = tuple[bool, Sequence[Violation]]
+"""Whether the rule was exercised, and how it was broken."""
+HELD: Decision = (True, ())
+IDLE: Decision = (False, ())
+Decide = Callable[[View], Decision]
 
 
 class Rule(Record, frozen=True, kw_only=True):

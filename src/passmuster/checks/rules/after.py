@@ -11,16 +11,11 @@ from passmuster.checks.rules import (
     Decide,
     Decision,
     Rule,
+    Selection,
     Selectors,
     ToolIndex,
     View,
     Violation,
-    all_plain,
-    any_of,
-    attempts,
-    bits,
-    selectors,
-    successes,
 )
 from passmuster.suite import Key, Whole
 
@@ -38,21 +33,21 @@ class After(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Every success of a `trigger` is followed by a success of a `then`, within so many positions."""
-        triggers, thens = selectors(self.trigger, tools), selectors(self.then, tools)
-        trigger_bits = bits(triggers)
-        within, needed = self.within, any_of(thens)
+        triggers, thens = Selection(self.trigger, tools), Selection(self.then, tools)
+        trigger_bits = triggers.bits
+        within, needed = self.within, thens.name
         window = "" if within is None else f" within {plural(within, 'position')}"
-        then_bits = bits(thens)
-        plain = within is None and all_plain(triggers) and all_plain(thens)
+        then_bits = thens.bits
+        plain = within is None and triggers.plain and thens.plain
 
         def decide(view: View) -> Decision:
             if not view.any_bits & trigger_bits:
                 return IDLE
             if plain and view.plain and view.last(then_bits) > view.last(trigger_bits):
                 return HELD
-            fired = successes(triggers, view)
+            fired = triggers.successes(view)
             positions = view.positions
-            answers = [positions[call] for call in successes(thens, view)]
+            answers = [positions[call] for call in thens.successes(view)]
             unanswered: list[tuple[int, int | None]] = []
             for call in fired:
                 here = positions[call]
@@ -62,7 +57,7 @@ class After(Rule, frozen=True, kw_only=True):
                     unanswered.append((call, late))
             if not unanswered:
                 return bool(fired), []
-            last_try = max((positions[call] for call in attempts(thens, view)), default=-1)
+            last_try = max((positions[call] for call in thens.attempts(view)), default=-1)
             found: list[Violation] = []
             for call, late in unanswered:
                 if late is not None:

@@ -7,13 +7,10 @@ from passmuster.checks.rules import (
     Decide,
     Decision,
     Rule,
+    Selection,
     Selectors,
     ToolIndex,
     View,
-    any_of,
-    attempts,
-    by_tool,
-    selectors,
     times,
 )
 from passmuster.suite import Key
@@ -28,11 +25,11 @@ class Allowlist(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Nothing but these tools was called. One violation a tool."""
-        allowed = selectors(self.tools, tools)
-        only = f"only {any_of(allowed)} to be called" if allowed else "no tool to be called"
+        allowed = Selection(self.tools, tools)
+        only = f"only {allowed.name} to be called" if allowed else "no tool to be called"
 
         def decide(view: View) -> Decision:
-            fine = set(attempts(allowed, view))
+            fine = set(allowed.attempts(view))
             if len(fine) == len(view.names):
                 return bool(view.names), []
             other = [call for call in range(len(view.names)) if call not in fine]
@@ -46,7 +43,7 @@ class Allowlist(Rule, frozen=True, kw_only=True):
                     actual=f"{tool} was called {times(len(calls))}",
                     suggestion=f"Take {tool} out of the agent's tools, or add it to the allowlist.",
                 )
-                for tool, calls in by_tool(other, view).items()
+                for tool, calls in view.by_tool(other).items()
             ]
 
         return decide

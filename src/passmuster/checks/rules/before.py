@@ -10,14 +10,11 @@ from passmuster.checks.rules import (
     Decide,
     Decision,
     Rule,
+    Selection,
     Selectors,
     ToolIndex,
     View,
     Violation,
-    all_plain,
-    attempts,
-    bits,
-    selectors,
 )
 from passmuster.suite import Key
 
@@ -34,9 +31,9 @@ class Before(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """No call of `then`, not even a failed one, without an earlier success of each `first`."""
-        firsts, thens = selectors(self.first, tools), selectors(self.then, tools)
-        then_bits, each = bits(thens), [first.bits for first in firsts]
-        plain = all_plain(firsts) and all_plain(thens)
+        firsts, thens = Selection(self.first, tools), Selection(self.then, tools)
+        then_bits, each = thens.bits, [first.bits for first in firsts]
+        plain = firsts.plain and thens.plain
 
         def decide(view: View) -> Decision:
             if not view.any_bits & then_bits:
@@ -48,7 +45,7 @@ class Before(Rule, frozen=True, kw_only=True):
                         break
                 else:
                     return HELD
-            later = attempts(thens, view)
+            later = thens.attempts(view)
             if not later:
                 return IDLE
             positions = view.positions

@@ -9,12 +9,10 @@ from passmuster.checks.rules import (
     Decide,
     Decision,
     Rule,
+    Selection,
     Selectors,
     ToolIndex,
     View,
-    bits,
-    by_tool,
-    selectors,
     times,
 )
 from passmuster.suite import Key
@@ -27,8 +25,8 @@ class Blocklist(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """None of the tools was called, not even without success. One violation a tool."""
-        blocked = selectors(self.tools, tools)
-        blocked_bits = bits(blocked)
+        blocked = Selection(self.tools, tools)
+        blocked_bits = blocked.bits
 
         def decide(view: View) -> Decision:
             if not view.any_bits & blocked_bits:
@@ -48,7 +46,7 @@ class Blocklist(Rule, frozen=True, kw_only=True):
                     actual=f"{tool} was called {times(len(calls))}",
                     suggestion=f"Take {tool} out of the agent's tools, or out of the blocklist.",
                 )
-                for tool, calls in by_tool(sorted(patterns), view).items()
+                for tool, calls in view.by_tool(sorted(patterns)).items()
             ]
 
         return decide

@@ -10,14 +10,11 @@ from passmuster.checks.rules import (
     Decide,
     Decision,
     Rule,
+    Selection,
     Selectors,
     ToolIndex,
     View,
     Violation,
-    attempts,
-    bits,
-    selectors,
-    successes,
     times,
 )
 from passmuster.suite import WHOLE, Key, Mapping, Mistake
@@ -65,15 +62,15 @@ def count_calls(
     exactly: bool = False,
 ) -> Decide:
     """Counts the calls that selectors mean; one that several of them mean is one call."""
-    counted = selectors(tool, tools)
+    counted = Selection(tool, tools)
     what = " and ".join(selector.name for selector in counted)
-    counted_bits = bits(counted)
+    counted_bits = counted.bits
 
     def decide(view: View) -> Decision:
         if least is None and not view.any_bits & counted_bits:
             return HELD if view.names else IDLE
-        tried = attempts(counted, view)
-        done = tried if least is None else successes(counted, view)
+        tried = counted.attempts(view)
+        done = tried if least is None else counted.successes(view)
         few = least is not None and (len(done) < least or (exactly and len(done) > least))
         many = most is not None and len(tried) > most
         return (True, list(explain(view, tried, done, few, many))) if few or many else HELD

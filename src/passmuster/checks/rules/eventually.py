@@ -3,18 +3,7 @@
 from typing import Annotated
 
 from passmuster._problems import plural
-from passmuster.checks.rules import (
-    SELECTORS,
-    Decide,
-    Decision,
-    Rule,
-    Selectors,
-    ToolIndex,
-    View,
-    Violation,
-    absence,
-    selectors,
-)
+from passmuster.checks.rules import SELECTORS, Decide, Decision, Rule, Selection, Selectors, ToolIndex, View, Violation
 from passmuster.suite import Key, Whole
 
 
@@ -28,7 +17,7 @@ class Eventually(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Each of the tools was called with success among the first positions."""
-        wanted = selectors(self.tool, tools)
+        wanted = Selection(self.tool, tools)
         within = self.within
         window = "" if within is None else f" among the first {plural(within, 'position')}"
 
@@ -40,7 +29,7 @@ class Eventually(Rule, frozen=True, kw_only=True):
                     continue
                 late = done[0] if done else None
                 if late is None:
-                    actual = absence(selector, view)
+                    actual = selector.absence(view)
                 else:
                     actual = f"{selector.name} came only at position {view.positions[late] + 1}"
                     if view.positions[selector.attempts(view)[0]] < (within or 0):

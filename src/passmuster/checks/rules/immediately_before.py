@@ -9,15 +9,11 @@ from passmuster.checks.rules import (
     Decide,
     Decision,
     Rule,
+    Selection,
     Selectors,
     ToolIndex,
     View,
     Violation,
-    any_of,
-    attempts,
-    bits,
-    selectors,
-    successes,
 )
 from passmuster.suite import Key
 
@@ -39,20 +35,20 @@ class ImmediatelyBefore(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Every call of `then` has a success of a `first` at the position directly before its own."""
-        firsts, thens = selectors(self.first, tools), selectors(self.then, tools)
-        then_bits = bits(thens)
-        needed = any_of(firsts)
+        firsts, thens = Selection(self.first, tools), Selection(self.then, tools)
+        then_bits = thens.bits
+        needed = firsts.name
 
         def decide(view: View) -> Decision:
             if not view.any_bits & then_bits:
                 return IDLE
-            later = attempts(thens, view)
+            later = thens.attempts(view)
             positions = view.positions
-            opened = {positions[call] for call in successes(firsts, view)}
+            opened = {positions[call] for call in firsts.successes(view)}
             missed = [call for call in later if positions[call] - 1 not in opened]
             if not missed:
                 return bool(later), []
-            tried = {positions[call] for call in attempts(firsts, view)}
+            tried = {positions[call] for call in firsts.attempts(view)}
             found: list[Violation] = []
             for call in missed:
                 tool, previous = view.names[call], positions[call] - 1

@@ -2,21 +2,7 @@
 
 from typing import Annotated
 
-from passmuster.checks.rules import (
-    HELD,
-    IDLE,
-    SELECTORS,
-    Decide,
-    Decision,
-    Rule,
-    Selectors,
-    ToolIndex,
-    View,
-    all_plain,
-    attempts,
-    bits,
-    selectors,
-)
+from passmuster.checks.rules import HELD, IDLE, SELECTORS, Decide, Decision, Rule, Selection, Selectors, ToolIndex, View
 from passmuster.suite import Key
 
 
@@ -32,16 +18,16 @@ class NeverAfter(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Nothing `forbidden` at a later position than the first `trigger`; attempts count on both sides."""
-        triggers, forbidden = selectors(self.trigger, tools), selectors(self.forbidden, tools)
-        trigger_bits, forbidden_bits = bits(triggers), bits(forbidden)
-        plain = all_plain(triggers)
+        triggers, forbidden = Selection(self.trigger, tools), Selection(self.forbidden, tools)
+        trigger_bits, forbidden_bits = triggers.bits, forbidden.bits
+        plain = triggers.plain
 
         def decide(view: View) -> Decision:
             if not view.any_bits & trigger_bits:
                 return IDLE
             if plain and view.plain and view.last(forbidden_bits) <= view.first(trigger_bits):
                 return HELD
-            fired = attempts(triggers, view)
+            fired = triggers.attempts(view)
             if not fired:
                 return IDLE
             first = fired[0]
@@ -56,7 +42,7 @@ class NeverAfter(Rule, frozen=True, kw_only=True):
                     actual=f"{view.names[call]} was called after {trigger} (call {first + 1})",
                     suggestion=f"End the task at {trigger}, or call {view.names[call]} before it.",
                 )
-                for call in attempts(forbidden, view)
+                for call in forbidden.attempts(view)
                 if view.positions[call] > since
             ]
 

@@ -2,19 +2,7 @@
 
 from typing import Annotated
 
-from passmuster.checks.rules import (
-    HELD,
-    SELECTORS,
-    Decide,
-    Decision,
-    Rule,
-    Selectors,
-    ToolIndex,
-    View,
-    absence,
-    all_plain,
-    selectors,
-)
+from passmuster.checks.rules import HELD, SELECTORS, Decide, Decision, Rule, Selection, Selectors, ToolIndex, View
 from passmuster.suite import Key
 
 
@@ -25,8 +13,8 @@ class Require(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Each of the tools was called with success."""
-        wanted = selectors(self.tool, tools)
-        plain, each = all_plain(wanted), [selector.bits for selector in wanted]
+        wanted = Selection(self.tool, tools)
+        plain, each = wanted.plain, [selector.bits for selector in wanted]
 
         def decide(view: View) -> Decision:
             if plain and view.plain:
@@ -44,7 +32,7 @@ class Require(Rule, frozen=True, kw_only=True):
                     None,
                     tool=selector.name,
                     expected=f"{selector.name} to be called",
-                    actual=absence(selector, view),
+                    actual=selector.absence(view),
                     suggestion=f"Have the agent call {selector.name} on every run, or drop the rule.",
                 )
                 for selector in missing

@@ -9,11 +9,10 @@ from passmuster.checks.rules import (
     Decide,
     Decision,
     Rule,
+    Selection,
     Selectors,
     ToolIndex,
     View,
-    absence,
-    selectors,
 )
 from passmuster.suite import BOOLEAN, Key
 
@@ -28,7 +27,7 @@ class Sequence(Rule, frozen=True, kw_only=True):
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Successes of all the tools in this order, one position later each time; `strict`: the very next one."""
-        steps = selectors(self.tools, tools)
+        steps = Selection(self.tools, tools)
         order = " → ".join(step.name for step in steps)
         directly = "directly " if self.strict else ""
 
@@ -40,7 +39,7 @@ class Sequence(Rule, frozen=True, kw_only=True):
             step = steps[stopped]
             done = " → ".join(done.name for done in steps[:stopped])
             if not places[stopped]:
-                why = absence(step, view)
+                why = step.absence(view)
             else:
                 why = f"{step.name} never came {directly}after {done}{_failed_there(step, view, places, stopped)}"
             return True, [
