@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from passmuster.api._load_suite import load_suite
     from passmuster.api._options import Destination, RunOptions
     from passmuster.api._ratchet import Tightening
+    from passmuster.api._reference import reference_tables
     from passmuster.api._run import RenderedReport, Run, add_to_history, run, write_report
     from passmuster.api._save_baseline import SavedBaseline, save_baseline
     from passmuster.api._schema import SchemaOf, json_schema
@@ -35,6 +36,7 @@ else:
             "_load_suite": ("load_suite",),
             "_options": ("Destination", "RunOptions"),
             "_ratchet": ("Tightening",),
+            "_reference": ("reference_tables",),
             "_run": ("RenderedReport", "Run", "add_to_history", "run", "write_report"),
             "_save_baseline": ("SavedBaseline", "save_baseline"),
             "_schema": ("SchemaOf", "json_schema"),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from passmuster.checks._view import View, Viewer
     from passmuster.checks._vocabulary import VOCABULARY
     from passmuster.checks.kinds import KINDS
+    from passmuster.checks.layers._layer_map import LAYERS
     from passmuster.checks.layers._scenario import ScenarioCheck
     from passmuster.checks.matchers import MATCHER, MatcherWords
     from passmuster.checks.rules import RULE, RULES, AnyRule, rule_class
@@ -32,6 +33,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "layers._layer_map": ("LAYERS",),
             "_custom": ("MetricResult", "metric"),
             "_descriptions": ("describe_check",),
             "_find_kinds": ("BuiltInKind", "Kinds"),

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from passmuster.suite._resolved_key import ResolvedKey, Resolver
     from passmuster.suite._stated import Behavior, Layer, LayerValue
+    from passmuster.suite._suite_file import SuiteFile
     from passmuster.suite.grammar._globs import escape_glob, glob_matcher, is_literal, why_bad_glob
     from passmuster.suite.grammar._reader import Reader
     from passmuster.suite.grammar._records import (
@@ -59,9 +60,11 @@ if TYPE_CHECKING:
         Record,
         RecordOf,
         fields_of,
+        first_line,
         key_schema,
         object_schema,
         read_record,
+        reference_rows,
     )
     from passmuster.suite.grammar._values import (
         AMOUNT,
@@ -97,6 +100,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "_suite_file": ("SuiteFile",),
             "_discovery": ("display", "find_root", "find_suite"),
             "_editing": ("Edit", "differences", "edit_bounds"),
             "_files": ("Shelf",),
@@ -152,9 +156,11 @@ else:
                 "Record",
                 "RecordOf",
                 "fields_of",
+                "first_line",
                 "key_schema",
                 "object_schema",
                 "read_record",
+                "reference_rows",
             ),
             "grammar._values": (
                 "AMOUNT",

@@ -53,28 +53,49 @@ class SuiteFile(Record, frozen=True, kw_only=True):
     version: Annotated[str | None, VERSION, Key("The version of the suite language.", example="1")] = None
     suite: Annotated[str | None, TEXT, Key("The suite's name; by default that of its folder.")] = None
     description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
-    agent: Annotated[Agent, AGENT, Key("Which agent this is about.", example={"name": "support", "version": "2.1"})] = (
-        Agent()
-    )
+    agent: Annotated[
+        Agent,
+        AGENT,
+        Key(
+            "The agent: its name, or `name` and `version`. `2.10` is not `2.1`.",
+            example={"name": "support", "version": "2.1"},
+        ),
+    ] = Agent()
     traces: Annotated[
-        tuple[str, ...], OneOrMore(TEXT, empty=True), Key("Paths and globs of the traces, relative to the suite.")
+        tuple[str, ...],
+        OneOrMore(TEXT, empty=True),
+        Key("Paths, folders and globs of traces, relative to the suite; for when `--traces` is not given."),
     ] = ()
-    plugins: Annotated[Node | None, Unread(OneOrMore(TEXT)), Key("Python modules that define checks of your own.")] = (
-        None
-    )
+    plugins: Annotated[
+        Node | None,
+        Unread(OneOrMore(TEXT)),
+        Key("Python modules with checks of your own; the suite's folder is importable."),
+    ] = None
     tests: Annotated[
-        Node | None, Unread(Slot("tests", "a list of tests")), Key("Checks that every trace has to pass.")
+        Node | None,
+        Unread(Slot("tests", "a list of tests")),
+        Key("Checks on every trace, or on those that a test selects."),
     ] = None
     defaults: Annotated[Node | None, Unread(DEFAULTS), Key("What every scenario states unless it says otherwise.")] = (
         None
     )
-    scenarios: Annotated[Node | None, Unread(SCENARIOS), Key("Tasks, each with its own expectations.")] = None
-    queries: Annotated[Node | None, Unread(SCENARIOS), Key("The same as `scenarios`.")] = None
+    scenarios: Annotated[
+        Node | None,
+        Unread(SCENARIOS),
+        Key("Tasks for the agent, each with expectations of its own; each has to have run."),
+    ] = None
+    queries: Annotated[Node | None, Unread(SCENARIOS), Key("The same as `scenarios`; a suite may have both.")] = None
     behaviors: Annotated[
-        Node | None, Unread(Slot("behaviors", "a map of names to checks")), Key("Checks that scenarios can name.")
+        Node | None,
+        Unread(Slot("behaviors", "a map of names to checks")),
+        Key("Behaviors by name, which scenarios expect or forbid."),
     ] = None
     effects: Annotated[Effects, RecordOf(Effects), Key("What tools do to the world.")] = Effects()
-    layers: Annotated[LayerLevels, RecordOf(LayerLevels), Key("Which layers of a scenario block.")] = LayerLevels()
+    layers: Annotated[
+        LayerLevels,
+        RecordOf(LayerLevels),
+        Key("What a failure in the path or cost of a scenario does; both warn by default."),
+    ] = LayerLevels()
     judge_config: Annotated[
         object, Slot("judge_config", "a map"), Key("Which model judges what code cannot decide.")
     ] = None
@@ -115,4 +136,4 @@ class SuiteFile(Record, frozen=True, kw_only=True):
         Key("What a failed call looks like where traces have no error flag."),
     ] = ()
     redact: Annotated[Redact, RecordOf(Redact), Key("What reports hide besides the usual secrets.")] = Redact()
-    output: Annotated[Output, RecordOf(Output), Key("Reports that are written by default.")] = Output()
+    output: Annotated[Output, RecordOf(Output), Key("Reports to write when `--report` is not given.")] = Output()

@@ -143,7 +143,7 @@ def object_schema(cls: type[Record], definitions: Definitions) -> JsonSchema:
     declared = fields_of(cls).values()
     schema: JsonSchema = {
         "type": "object",
-        "description": _first_line(cls.__doc__),
+        "description": first_line(cls.__doc__),
         "properties": {field.name: key_schema(field, definitions) for field in declared},
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
@@ -167,12 +167,14 @@ def key_schema(field: Field, definitions: Definitions) -> JsonSchema:
     return schema
 
 
-def _first_line(text: str | None) -> str:
+def first_line(text: str | None) -> str:
+    """The first line of a docstring."""
     return (text or "").strip().partition("\n")[0]
 
 
 def reference_rows(cls: type[Record]) -> Iterator[tuple[str, str, str, str]]:
     """Key, value, default and description of each key, for a reference table."""
     for field in fields_of(cls).values():
-        default = "required" if field.required else "" if field.default in (None, (), {}) else f"`{field.default}`"
+        stated = isinstance(field.default, str | int | float) and field.default != ""
+        default = "required" if field.required else f"`{str(field.default).lower()}`" if stated else ""
         yield field.name, field.value.words, default, field.key.description
