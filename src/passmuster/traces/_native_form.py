@@ -141,11 +141,11 @@ def plain_steps(offset: int, steps: Collection[FormStep], data: bytes | Raw, sin
     """
     calls = [step for step in steps if type(step) is FormToolCall]
     if any(is_null(call.arguments) for call in calls):
-        reject_misnamed(offset, data, single)
+        _reject_misnamed(offset, data, single)
     return [step.call() if type(step) is FormToolCall else step for step in steps]  # type: ignore[misc]
 
 
-def reject_misnamed(offset: int, data: bytes | Raw, single: bool = False) -> None:
+def _reject_misnamed(offset: int, data: bytes | Raw, single: bool = False) -> None:
     """Refuse a record with a call whose arguments have another name; `single` where the record is the call."""
     record = msgspec.json.decode(data, type=dict[str, Raw])
     for call in [record] if single else msgspec.json.decode(record["steps"], type=list[dict[str, Raw]]):

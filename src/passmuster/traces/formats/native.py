@@ -1,7 +1,7 @@
 """The native form: one JSON object per trace, with its steps inside. `docs/traces.md` describes it.
 
 Most records decode straight into a `Trace`. Those written more leniently (an id that is a number, an error that is a
-string, a number no double can hold) are read a second time, by way of `TraceFields`.
+string, a number no double can hold, separate results) are read a second time, by way of `TraceFields`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import force_setattr, replace
 
-from passmuster.traces._building import Fields, Reading, is_null, join_results, parse_arguments, trace_per_record
+from passmuster.traces._building import Fields, Reading, join_results, trace_per_record
 from passmuster.traces._model import Handoff, Message, Origin, Place, ToolCall, ToolResult, Trace
-from passmuster.traces._native_form import FormToolCall, TraceFields, explain_step, plain_steps, reject_misnamed
+from passmuster.traces._native_form import FormToolCall, TraceFields, explain_step, plain_steps
 from passmuster.traces._overlooked import overlooked_in_trace
 from passmuster.traces._records import BadRecord, Record
 
@@ -82,49 +82,46 @@ def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
 
 
 def _trace(decode: _Decode, data: bytes | Raw, origin: Origin, figures: bool) -> Trace:
-    may_be_oversized = type(data) is not bytes
     try:
         trace = decode(data)
     except msgspec.ValidationError:
-        may_be_oversized = True
-        fields = _lenient_decoder(figures).decode(data)
-        trace = fields.trace(plain_steps(origin.offset, fields.steps or (), data))
+        return _read_leniently(data, origin, figures)
     calls: list[ToolCall] = []
-    complete, has_messages = True, False
+    has_messages = False
     for step in trace.steps:
         kind = type(step)
         if kind is ToolCall:
             calls.append(step)  # type: ignore[arg-type]
             if type(step.arguments) is not dict:  # type: ignore[union-attr]
-                complete = False
+                return _read_leniently(data, origin, figures)
         elif kind is ToolResult:
-            complete = False
+            return _read_leniently(data, origin, figures)
         elif kind is Message:
             has_messages = True
-    if complete and (trace.steps or trace.answer is not None):
-        force_setattr(trace, "origin", origin)
-        trace.__dict__["tool_calls"] = calls
-        if not may_be_oversized and data[::_STRIDE].translate(_DIGITS).find(_RUN) < 0:
-            trace.__dict__["has_oversized_number"] = False
-    else:
-        trace = _completed(trace, origin, data)
-        calls = trace.tool_calls  # a result without a call is one
-    if (has_messages or not calls) and (problem := overlooked_in_trace(data, bool(calls))):
-        raise BadRecord(origin.offset, problem)
+    if not trace.steps and trace.answer is None:
+        return _read_leniently(data, origin, figures)
+    force_setattr(trace, "origin", origin)
+    trace.__dict__["tool_calls"] = calls
+    if type(data) is bytes and data[::_STRIDE].translate(_DIGITS).find(_RUN) < 0:
+        trace.__dict__["has_oversized_number"] = False
+    if has_messages or not calls:
+        _reject_overlooked(origin.offset, data, bool(calls))
     return trace
 
 
-def _completed(trace: Trace, origin: Origin, data: bytes | Raw) -> Trace:
-    """The trace with results joined to their calls and arguments parsed."""
-    if not trace.steps and trace.answer is None and is_null(msgspec.json.decode(data, type=Fields).get("steps")):
+def _read_leniently(data: bytes | Raw, origin: Origin, figures: bool) -> Trace:
+    """The trace of a record that does not decode into one as it is, or whose calls are not complete."""
+    fields = _lenient_decoder(figures).decode(data)
+    if fields.steps is None and fields.answer is None:
         raise BadRecord(origin.offset, "is not a trace: it has neither 'steps' nor 'answer'")
-    if any(type(step) is ToolCall and step.arguments is None for step in trace.steps):
-        reject_misnamed(origin.offset, data)
-    parsed = [
-        replace(step, arguments=parse_arguments(step.arguments))
-        if type(step) is ToolCall and type(step.arguments) is not dict
-        else step
-        for step in trace.steps
-    ]
-    steps, places = join_results(parsed, [Place(origin.offset, origin.line, index) for index in range(len(parsed))])
-    return replace(trace, steps=steps, origin=replace(origin, step_places=places if len(steps) < len(parsed) else None))
+    written = plain_steps(origin.offset, fields.steps or (), data)
+    steps, places = join_results(written, [Place(origin.offset, origin.line, index) for index in range(len(written))])
+    trace = fields.trace(steps)
+    force_setattr(trace, "origin", replace(origin, step_places=places if len(steps) < len(written) else None))
+    _reject_overlooked(origin.offset, data, bool(trace.tool_calls))
+    return trace
+
+
+def _reject_overlooked(offset: int, data: bytes | Raw, has_calls: bool) -> None:
+    if problem := overlooked_in_trace(data, has_calls):
+        raise BadRecord(offset, problem)
