@@ -5,16 +5,18 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.judges._asking import Judges, Mode
+    from passmuster.judges._asking import Judges, Mode, ask_all
     from passmuster.judges._audit import MOST_UNANSWERED, Audit, Figure, Overruled, Rated, audit, percent
     from passmuster.judges._calibration import Calibration, calibration_of, calibration_path, why_invalid
+    from passmuster.judges._canaries import sway
     from passmuster.judges._config import JUDGE_CONFIG, JudgeConfig, config_of
     from passmuster.judges._labels import Label, read_labels
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "_asking": ("Judges", "Mode"),
+            "_canaries": ("sway",),
+            "_asking": ("Judges", "Mode", "ask_all"),
             "_audit": ("Audit", "Figure", "MOST_UNANSWERED", "Overruled", "Rated", "audit", "percent"),
             "_calibration": ("Calibration", "calibration_of", "calibration_path", "why_invalid"),
             "_config": ("JUDGE_CONFIG", "JudgeConfig", "config_of"),

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
         compare,
     )
     from passmuster.scoring._gate_vocabulary import gate_vocabulary
-    from passmuster.scoring._intervals import wilson
+    from passmuster.scoring._intervals import more_to_settle, rate_interval, wilson
     from passmuster.scoring._metric_words import between, change, number, written
     from passmuster.scoring._metrics import declared_metrics
+    from passmuster.scoring._repeats import pass_at_k, pass_hat_k
     from passmuster.scoring._report import (
         REPORT_SCHEMA,
         Attempt,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         TestReport,
     )
     from passmuster.scoring._report_documents import Figure, Side
+    from passmuster.scoring._resampling import drop_p_value, holm, mean_interval
     from passmuster.scoring._scenario_runs import scenario_runs
     from passmuster.scoring._scenario_tally import Figures, ScenarioTally
     from passmuster.scoring._settings import JudgeMode, Settings
@@ -43,6 +45,15 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "_repeats": (
+                "pass_at_k",
+                "pass_hat_k",
+            ),
+            "_resampling": (
+                "drop_p_value",
+                "holm",
+                "mean_interval",
+            ),
             "_agreement": ("cohens_kappa", "kappa_interval"),
             "_baseline": ("BASELINE_SCHEMA", "Baseline", "RecordedScenario", "baseline_of"),
             "_comparison": (
@@ -55,7 +66,7 @@ else:
                 "compare",
             ),
             "_gate_vocabulary": ("gate_vocabulary",),
-            "_intervals": ("wilson",),
+            "_intervals": ("wilson", "more_to_settle", "rate_interval"),
             "_metric_words": ("between", "change", "number", "written"),
             "_report": (
                 "Attempt",
