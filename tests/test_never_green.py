@@ -418,19 +418,19 @@ FIRST_LAW = {
         JUDGED,
         [run("A")],
         3,
-        ["scenario A blocking error: could not be judged: llm_judge: no verdict (is kind): no judge"],
+        ["scenario A blocking error: could not be evaluated: llm_judge: no verdict (is kind): no judge"],
     ),
     "nobody can tell whether it leaked": Case(
         scenarios("id: A, must_not: [leaks a key]"),
         [run("A")],
         3,
-        ["scenario A blocking error: could not be judged: no verdict on: leaks a key"],
+        ["scenario A blocking error: could not be evaluated: no verdict on: leaks a key"],
     ),
     "a verdict that is not in the cache": Case(
         JUDGED + "judge_config: {provider: openai, model: m, cache: none.jsonl}\n",
         [run("A")],
         3,
-        ["scenario A blocking error: could not be judged: llm_judge: no verdict (is kind)"],
+        ["scenario A blocking error: could not be evaluated: llm_judge: no verdict (is kind)"],
         ("--judge", "cached"),
     ),
     "judges are off and nothing else is asked": Case(
@@ -454,7 +454,7 @@ FIRST_LAW = {
         asking(),
         [run("A", error={"kind": "infra", "message": "no memory"})],
         3,
-        ["scenario A blocking error: could not be judged: no memory"],
+        ["scenario A blocking error: could not be evaluated: no memory"],
     ),
     "the agent failed outside any scenario": Case(
         NONE,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from passmuster.checks import CheckError, Golden, Outcome, RunShown, View, Viewer, golden_of, shown_by, spec_of
-from passmuster.scoring import Evaluation, Figures, Leniency, ScenarioTally, Tally, TestResult, TestTally
+from passmuster.scoring import Evaluation, Figures, ScenarioTally, SeverityPolicy, Tally, TestResult, TestTally
 from passmuster.suite import Scenario, Suite, Test
 from passmuster.traces import Trace
 
@@ -124,7 +124,7 @@ class Plan:
             except Exception as error:
                 outcome = _broken(error)
             if outcome.violations or outcome.status != "pass":
-                outcome, waivers = test.leniency.apply(outcome, scenario.id if scenario else None)
+                outcome, waivers = test.severity_policy.apply(outcome, scenario.id if scenario else None)
             ended = perf_counter_ns()
             results.append(TestResult(test.index, outcome, waivers, ended - started))
             started = ended
@@ -180,7 +180,7 @@ class _PlannedTest:
     def __init__(self, index: int, test: Test, suite: Suite, viewer: Viewer, today: datetime.date) -> None:
         self.index = index
         self.check = spec_of(test).compile(viewer.tools)
-        self.leniency = Leniency(test, suite, today)
+        self.severity_policy = SeverityPolicy(test, suite, today)
         self._scenarios = None if test.scenarios is None else frozenset(test.scenarios)
         self._tags = None if test.tags is None else frozenset(test.tags)
         self.selective = self._scenarios is not None or self._tags is not None

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from passmuster.scoring._scenario_runs import scenario_runs
     from passmuster.scoring._scenario_tally import Figures, ScenarioTally
     from passmuster.scoring._settings import JudgeMode, Settings
-    from passmuster.scoring._severity import Leniency
+    from passmuster.scoring._severity import SeverityPolicy
     from passmuster.scoring._tally import Evaluation, PartRead, Tally, TestResult, TestTally, merge
     from passmuster.scoring._targets import Kept, Target, Tightened, targets, tightened
     from passmuster.scoring._verdict import conclude
@@ -84,7 +84,7 @@ else:
             "_scenario_runs": ("scenario_runs",),
             "_scenario_tally": ("Figures", "ScenarioTally"),
             "_settings": ("JudgeMode", "Settings"),
-            "_severity": ("Leniency",),
+            "_severity": ("SeverityPolicy",),
             "_tally": ("Evaluation", "PartRead", "Tally", "TestResult", "TestTally", "merge"),
             "_targets": ("Kept", "Target", "Tightened", "targets", "tightened"),
             "_verdict": ("conclude",),

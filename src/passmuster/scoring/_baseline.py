@@ -27,7 +27,7 @@ class Share(Struct, frozen=True, omit_defaults=True):
     passed: Count
     counted: Count
     broken: Count = 0
-    """How many of them an outside part broke."""
+    """How many of them infrastructure or a judge broke."""
 
     def __post_init__(self) -> None:
         if self.passed + self.broken > self.counted:
@@ -55,7 +55,7 @@ class RecordedScenario(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The same for correctness, where that is stated."""
     score: float | None = None
     behaviors: float | None = None
-    """The score, where behaviors are stated and no outside part left it open."""
+    """The score, where behaviors are stated and no error left it open."""
     latency_ms: float | None = None
     cost_usd: float | None = None
     tokens: float | None = None

@@ -14,7 +14,7 @@ from msgspec import Struct
 from passmuster._problems import plural
 from passmuster.scoring._baseline import Baseline, RecordedScenario, recorded_scenarios
 from passmuster.scoring._baseline_pairs import Pairs, pairs_of
-from passmuster.scoring._gate import words_of
+from passmuster.scoring._gate import status_reason
 from passmuster.scoring._metric import NOT_MEASURED, Measured, SuiteMetric
 from passmuster.scoring._metric_words import written
 from passmuster.scoring._metrics import metric_named
@@ -148,7 +148,11 @@ def _metric_line(
     surely = p_value is not None and p_value < level
     blocks = dropped and beyond and surely
     why = _why(spec, one.metric, beyond, p_value, level) if dropped else ""
-    left_out = f"; left out, for an outside part failed: {_names(broken)}" if broken and one.metric.pairing else ""
+    left_out = (
+        f"; left out because of infrastructure or judge errors: {_names(broken)}"
+        if broken and one.metric.pairing
+        else ""
+    )
     return _line(
         suite,
         one.name,
@@ -213,7 +217,7 @@ def _scenario_lines(
                 "blocking" if blocks and not never else "warning",
                 "fail",
                 f"passed in the baseline and now {'is missing' if report.status == 'missing' else 'fails'}: "
-                f"{words_of(report)}",
+                f"{status_reason(report)}",
                 at=report.line,
                 actual=report.status,
                 expected=was.status,

@@ -32,7 +32,7 @@ def pairs_of(
 ) -> Pairs | None:
     """The metric over the scenarios of both; None where it is not made of scenarios, or none of them tells it.
 
-    A scenario that an outside part kept from being judged, then or now, is left out.
+    A scenario with an infrastructure or judge error, then or now, is left out.
     """
     pairing = metric.pairing
     if pairing is None:

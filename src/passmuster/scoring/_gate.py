@@ -49,7 +49,7 @@ def gate_lines(
 
 
 def exit_code_of(gate: list[GateLine]) -> int:
-    """1 for a blocking failure, 3 where only outside parts failed, else 0."""
+    """1 for a blocking failure, 3 where only infrastructure or judges failed, else 0."""
     blocking = [line for line in gate if line.level == "blocking" and line.status != "pass"]
     outside = [line for line in blocking if line.status == "error" and line.kind != "test"]
     if len(outside) < len(blocking):
@@ -94,7 +94,7 @@ def _idle_rule_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine
 def _why_idle(test: TestReport) -> str:
     if not test.traces:
         return f"{test.metric} met no trace: none belongs to what its scenarios and tags select"
-    return f"{test.metric} was never exercised on {plural(test.traces, 'trace')}: nothing in them is what it looks at"
+    return f"{test.metric} was never exercised on {plural(test.traces, 'trace')}: no call matches it"
 
 
 def _test_message(test: TestReport) -> str:
@@ -118,7 +118,7 @@ def _scenario_lines(
     status: Literal["pass", "fail", "error"] = "pass"
     level: Literal["blocking", "warning"] = "blocking"
     tolerated = None
-    message = words_of(report)
+    message = status_reason(report)
     if report.status in ("missing", "fail", "error"):
         status = "error" if report.status == "error" else "fail"
         tolerated = tolerated_by(tried, report, known)
@@ -193,7 +193,7 @@ def _remarks(tried: ScenarioRuns, report: ScenarioReport, excused: bool) -> Iter
 
 
 def _required_line(suite: Suite, required_at: int, report: ScenarioReport, message: str) -> GateLine:
-    """A required scenario has to pass; one that could not be judged has not."""
+    """A required scenario has to pass; one that could not be evaluated has not."""
     status: Literal["pass", "fail", "error"] = "pass" if report.status in ("pass", "warn") else "fail"
     return GateLine(
         kind="required",
@@ -208,13 +208,13 @@ def _required_line(suite: Suite, required_at: int, report: ScenarioReport, messa
     )
 
 
-def words_of(report: ScenarioReport) -> str:
+def status_reason(report: ScenarioReport) -> str:
     """Why a scenario ended as it did."""
     match report.status:
         case "missing":
             return "no trace belongs to this scenario: it never ran"
         case "error":
-            return f"could not be judged: {_why(report, 'error') or _fault(report, 'error')}"
+            return f"could not be evaluated: {_why(report, 'error') or _fault(report, 'error')}"
         case "fail":
             return _why(report, "fail") or f"the agent failed: {_fault(report, 'fail')}"
         case "warn" | "skip":
@@ -297,9 +297,10 @@ def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[Gat
             query,
             f"by its query {plural(tally.ambiguous_queries[query], 'trace')} fitted all of these; state 'scenario'",
         )
-    if tally.stray_faults:
+    if tally.unmatched_agent_errors:
         yield line(
-            "agent_errors", f"on {plural(tally.stray_faults, 'trace')} without a scenario the agent itself failed"
+            "agent_errors",
+            f"on {plural(tally.unmatched_agent_errors, 'trace')} without a scenario the agent itself failed",
         )
     for notice in suite.notices:
         yield line("suite", notice.message, notice.line)

@@ -35,7 +35,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     n: int
     interval: IntervalAt | None = None
     at_best: float | None = None
-    """The value if every run that an outside part broke had passed."""
+    """The value if every run with an infrastructure or judge error had passed."""
     known: int | None = None
     """How many traces state the figure, where some do not."""
     total: int | None = None
@@ -46,7 +46,7 @@ class Measured(Struct, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether an outside part that failed leaves the value open."""
+        """Whether infrastructure or judge errors leave the value open."""
         return self.value is not None and self.at_best is not None and abs(self.at_best - self.value) > 1e-12
 
     def reported(self) -> Metric:

@@ -72,8 +72,8 @@ def place_of(spot: Spot, lines: Mapping[Spot, int]) -> str | None:
 
 
 def _status(tally: ScenarioTally, policy: RepeatPolicy) -> Status:
-    """The status by the policy. Runs that an outside part broke count as passed and as failed: if that differs, it is
-    an error. Skipped runs are left out."""
+    """The status by the policy. Runs with infrastructure or judge errors count as passed and as failed: if that
+    differs, it is an error. Skipped runs are left out."""
     if not tally.runs:
         return "missing"
     statuses = tally.statuses

@@ -14,7 +14,7 @@ from passmuster.scoring._tally import Tally
 from passmuster.suite import Scenario, Suite
 
 RunCounts = tuple[int, int, int]
-"""How many runs passed, how many an outside part broke, and how many count."""
+"""How many runs passed, how many infrastructure or a judge broke, and how many count."""
 
 
 class ScenarioRuns(Struct, frozen=True):

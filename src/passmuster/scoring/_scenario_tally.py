@@ -111,7 +111,7 @@ class ScenarioTally(Struct):
     runs: int = 0
     statuses: dict[Status, int] = field(default_factory=dict)
     correct: dict[Status, int] = field(default_factory=dict)
-    """Correctness by run; `error` where an outside part failed."""
+    """Correctness by run; `error` where infrastructure or a judge failed."""
     ways: set[Way] = field(default_factory=set)
     """In which ways runs failed."""
     open_ways: set[Way] = field(default_factory=set)
@@ -120,7 +120,7 @@ class ScenarioTally(Struct):
     """Runs on which behaviors were decided."""
     score: Sum = field(default_factory=Sum)
     score_if: Sum = field(default_factory=Sum)
-    """The same, had every outside part that failed done well."""
+    """The same if every run with an infrastructure or judge error had passed."""
     labels: dict[Quadrant, int] = field(default_factory=dict)
     infra: int = 0
     """Runs that broke from the outside."""

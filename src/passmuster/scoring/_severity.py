@@ -28,7 +28,7 @@ class _Waiving(Struct, frozen=True):
         )
 
 
-class Leniency:
+class SeverityPolicy:
     """What one test makes of its outcomes."""
 
     def __init__(self, test: Test, suite: Suite, today: datetime.date) -> None:

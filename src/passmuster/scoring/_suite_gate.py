@@ -1,7 +1,8 @@
-"""The lines of the gate that speak of the suite as a whole: thresholds, criteria and composite formulas.
+"""Gate lines about the suite as a whole: thresholds, criteria and composite formulas.
 
-Each says what was found, what was asked, and how sure it is. A metric without a value fails what blocks on it. A rate
-that an outside part leaves open is judged both ways: where that makes a difference, the line is an error.
+Each states the value, the bound and the interval. A metric without a value fails what blocks on it. A rate with
+infrastructure or judge errors in it is evaluated with these as passed and as failed: if that differs, the line is an
+error.
 """
 
 from __future__ import annotations
@@ -123,9 +124,9 @@ def _line(
     """What a metric makes of a bound."""
     name = metric or bound.metric
     found = measured.get(name, NOT_MEASURED)
-    status, message = _judged(name, bound, found)
+    status, message = _evaluated(name, bound, found)
     if status != "pass":
-        message += _culprits(found.lowered_by)
+        message += _lowered_by(found.lowered_by)
     if status == "undecided":
         level = "blocking" if bound.undecided_blocks and level == "blocking" else "warning"
     return GateLine(
@@ -141,14 +142,14 @@ def _line(
     )
 
 
-def _judged(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass", "fail", "error", "undecided"], str]:
+def _evaluated(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass", "fail", "error", "undecided"], str]:
     if found.value is None:
         return "fail", f"{name} has no value: {found.why}"
     text = f"{name} is {written(name, found.value)}"
     holds = bound.holds(found.value)
     if found.is_open and found.at_best is not None and bound.holds(found.at_best) != holds:
         best = written(name, found.at_best)
-        return "error", f"{text}, and {best} if what an outside part left open is counted as passed; {bound.text}"
+        return "error", f"{text}, and {best} if runs with infrastructure or judge errors count as passed; {bound.text}"
     sign = "as asked" if holds else "asked"
     if bound.confidence is None or not holds:
         return "pass" if holds else "fail", f"{text}, {sign} {bound.text}{_interval_words(name, found)}"
@@ -161,7 +162,7 @@ def _judged(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass", "
     return "undecided", f"{text}, asked {bound.text} with {share} confidence: undecided{told}{more}"
 
 
-def _culprits(ids: Sequence[str]) -> str:
+def _lowered_by(ids: Sequence[str]) -> str:
     """The scenarios that keep a rate down, as far as they fit into a sentence."""
     if not ids:
         return ""
@@ -253,7 +254,7 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
     truth = "without a value" if verdict is None else "true" if verdict else "false"
     message = f"{formula.text} is {truth}{'; ' + shown if shown else ''}"
     if (verdict is True) != (if_well is True):
-        status, message = "error", f"{message}; what an outside part left open would change it"
+        status, message = "error", f"{message}; runs with infrastructure or judge errors could change it"
     elif verdict is None:
         missing = [name for name in _in_composite(suite) if measured.get(name, NOT_MEASURED).value is None]
         reasons = "; ".join(f"{name}: {measured.get(name, NOT_MEASURED).why}" for name in missing)

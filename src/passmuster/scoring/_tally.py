@@ -215,7 +215,7 @@ class Tally(Struct):
     unknown_scenarios: dict[str, int] = field(default_factory=dict)
     ambiguous_queries: dict[str, int] = field(default_factory=dict)
     parts: list[PartRead] = field(default_factory=list)
-    stray_faults: int = 0
+    unmatched_agent_errors: int = 0
     """Traces without a scenario on which the agent itself failed."""
     figures: Figures | None = None
     """What the traces used up, where the suite asks about it."""
@@ -236,7 +236,7 @@ class Tally(Struct):
                 self.scenarios[evaluation.scenario].add(trace, spent, evaluation.seen, evaluation.explain)
                 return
         self.unmatched += bool(self.scenarios)
-        self.stray_faults += trace.error is not None
+        self.unmatched_agent_errors += trace.error is not None
         if evaluation.unknown_scenario is not None:
             count(self.unknown_scenarios, [(bounded(evaluation.unknown_scenario), 1)])
         if evaluation.ambiguous_query is not None:
@@ -252,7 +252,7 @@ class Tally(Struct):
         self.read += other.read
         self.unmatched += other.unmatched
         self.bad_lines += other.bad_lines
-        self.stray_faults += other.stray_faults
+        self.unmatched_agent_errors += other.unmatched_agent_errors
         self.parts = sorted(self.parts + other.parts)
         if self.figures is not None and other.figures is not None:
             self.figures.merge(other.figures)

@@ -140,15 +140,15 @@ def _read_repeat_policy(reader: Reader, node: Node, at: str) -> RepeatPolicy:
 # ── Value types ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def limited(words: str, schema: JsonSchema, holds: Callable[[float], bool]) -> Custom[float]:
-    """A finite number within limits; 1 with a problem noted."""
+def limited(words: str, schema: JsonSchema, holds: Callable[[float], bool], zero: str = "") -> Custom[float]:
+    """A finite number within limits; `zero` is added to the message about a number that is nearly 0."""
 
     def read(reader: Reader, node: Node, at: str) -> float:
         value = node.value if isinstance(node, Scalar) else None
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
             value = None
         if value is None or not holds(value):
-            why = "; a score of 0 could never fail" if value == 0 and "up to 1" in words else ""
+            why = zero if value is not None and 0 <= value <= _SMALLEST else ""
             reader.expected(words + why, node, at)
             return 1.0
         return float(value)
@@ -174,6 +174,9 @@ REPEAT_POLICY = Custom(
 )
 WEIGHT = limited("a weight of 0 or more", {"minimum": 0}, lambda value: value >= 0)
 PASS_SCORE = limited(
-    "a number above 0 and up to 1", {"exclusiveMinimum": 0, "maximum": 1}, lambda value: _SMALLEST < value <= 1
+    "a number above 0 and up to 1",
+    {"exclusiveMinimum": 0, "maximum": 1},
+    lambda value: _SMALLEST < value <= 1,
+    zero="; a score of 0 could never fail",
 )
 MILLISECONDS = limited("a number of milliseconds above 0", {"exclusiveMinimum": 0}, lambda value: value > 0)

@@ -42,7 +42,7 @@ def _label_metric(name: str, description: str, order: int, ratio: Ratio, empty: 
 
 
 def _counts(sample: Sample) -> tuple[list[Counts], list[Counts]]:
-    """Each labelled scenario's fractions: as found, and if every run that an outside part broke had been right."""
+    """Each labelled scenario's fractions: as found, and if every run with an infrastructure error had been right."""
     as_found: list[Counts] = []
     at_best: list[Counts] = []
     for one in sample.scenarios:
