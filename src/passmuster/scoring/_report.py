@@ -26,6 +26,9 @@ Kind = Literal[
 ]
 
 
+Plain = bool | int | float | str | None
+
+
 class GateLine(Struct, frozen=True):
     """One reason for the verdict: what was asked, what was found, and whether it blocks."""
 
@@ -34,12 +37,12 @@ class GateLine(Struct, frozen=True):
     level: Literal["blocking", "warning"]
     status: Literal["pass", "fail", "error", "undecided"]
     message: str
-    actual: Any = None
-    expected: Any = None
+    actual: Plain = None
+    expected: Plain = None
     tolerated_by: str | None = None
     file: str | None = None
     line: int | None = None
-    values: dict[str, Any] | None = None
+    values: dict[str, bool | int | float | None] | None = None
     """What each formula of a composite came to, or a metric before and after next to a baseline."""
 
 
@@ -157,7 +160,7 @@ class Provenance(Struct, frozen=True):
 
     version: str
     suite_sha256: str
-    options: dict[str, Any]
+    options: dict[str, bool | str | list[str] | None]
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -69,7 +69,7 @@ def conclude(
     )
 
 
-def _options(settings: Settings) -> dict[str, Any]:
+def _options(settings: Settings) -> dict[str, bool | str | list[str] | None]:
     return {
         "strict": settings.strict,
         "only": list(settings.only),

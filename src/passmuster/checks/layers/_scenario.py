@@ -6,18 +6,16 @@ the one run of a scenario that a report shows.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from passmuster.checks._golden import Golden
-from passmuster.checks._outcome import PASS, Level, Outcome, Status, Violation, worst
+from passmuster.checks._outcome import PASS, Outcome, Status, worst
 from passmuster.checks._question import Heard, Inquiry, Question, Verdict
 from passmuster.checks._scenario_outcome import (
-    Behaviors,
     BehaviorsOutcome,
-    CheckReport,
     LayerOutcome,
     LayerReport,
     Layers,
@@ -27,6 +25,7 @@ from passmuster.checks._scenario_outcome import (
 )
 from passmuster.checks._secrets import secrets_of
 from passmuster.checks._view import ToolIndex, View
+from passmuster.checks.layers._explanation import explain_behaviors, explain_judged
 from passmuster.checks.layers._layer import CompiledLayer, Context, LayerCheck, compile_layer
 from passmuster.redaction import Redactor
 from passmuster.suite import Layer, Scenario, Suite
@@ -157,7 +156,10 @@ class ScenarioCheck:
         file, redact = self._suite.file, self._suite.redact
         answer, path, cost = outcome.layers
         if self._answer and answer:
-            checks = [*self._answer.explain(view, answer, file), *self._explain_judged(view, outcome.judged)]
+            checks = [
+                *self._answer.explain(view, answer, file),
+                *explain_judged(self._stages, outcome.judged, view, file),
+            ]
             shown["correctness"] = LayerReport(_correctness(answer, outcome.judged), checks)
         if self._path and path:
             from passmuster.checks.layers.path._tools import measures
@@ -167,33 +169,7 @@ class ScenarioCheck:
         if self._cost and cost:
             shown["cost"] = LayerReport(cost.status, self._cost.explain(view, cost, file))
         secrets = secrets_of(view.trace, Redactor(redact.patterns, redact.arguments))
-        return RunReport(shown, self._explain_behaviors(view, outcome.behaviors), secrets)
-
-    def _explain_judged(self, view: View, judged: Sequence[Outcome]) -> Iterator[CheckReport]:
-        asked = [(stage.name, rubric.line) for stage in self._stages for rubric in stage.rubrics]
-        for (name, line), outcome in zip(asked, judged, strict=True):
-            message = outcome.message or ""
-            violations: tuple[Violation, ...] = ()
-            if outcome.status in ("fail", "warn"):
-                level: Level = "block" if outcome.status == "fail" else "warn"
-                place = {"policy_file": self._suite.file, "policy_line": line}
-                violations = (view.violation(None, message=message, level=level, **place),)
-            yield CheckReport(name=name, status=outcome.status, message=message, line=line, violations=violations)
-
-    def _explain_behaviors(self, view: View, found: BehaviorsOutcome | None) -> Behaviors:
-        if found is None:
-            return Behaviors()
-        lists: dict[str, list[str]] = {"observed": [], "missing": [], "violated": [], "undecided": []}
-        checks = []
-        for check, outcome in zip(self._behaviors, found.outcomes, strict=True):
-            checks.append(check.explain(view, outcome, self._suite.file))
-            if outcome.status in ("skip", "error"):
-                lists["undecided"].append(check.name)
-            elif check.forbidden:
-                lists["violated"] += [check.name] if outcome.status == "fail" else []
-            else:
-                lists["observed" if outcome.status == "pass" else "missing"].append(check.name)
-        return Behaviors(**lists, checks=checks)
+        return RunReport(shown, explain_behaviors(self._behaviors, outcome.behaviors, view, file), secrets)
 
     def _decide_layers(self, view: View) -> Layers:
         """Every layer decided, as far as code can."""
