@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from passmuster import api
 from passmuster.cli import command
 from passmuster.suite import plain
-from passmuster.suite._files import read_document
+from passmuster.suite._files import Documents
 from passmuster.suite.text._yaml import read_yaml
 
 REPOSITORY = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def test_suites_of_the_documentation_conform(document: Any) -> None:
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*/passmuster.yaml")), ids=str)
 def test_suites_of_the_examples_conform(path: Path) -> None:
-    assert complaints(plain(read_document(path, path.name)[0])) == []
+    assert complaints(plain(Documents().read(path, path.name)[0])) == []
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from passmuster._problems import SuiteError
-from passmuster.suite import _files as files
-from passmuster.suite._files import MAX_DIGITS, Places, number, read_document
+from passmuster.suite._files import Documents
+from passmuster.suite.text import _limits as limits
+from passmuster.suite.text._limits import MAX_DIGITS, Places, number
 from passmuster.suite.text._nodes import plain
 
 
@@ -33,7 +34,7 @@ def test_the_ending_chooses_the_reader_and_the_bytes_come_back(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    node, seen = read_document(path, name)
+    node, seen = Documents().read(path, name)
     assert plain(node) == expected
     assert seen == content
 
@@ -58,7 +59,7 @@ def test_a_text_that_cannot_be_read_is_located(
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(SuiteError) as caught:
-        read_document(path, "shown/" + name)
+        Documents().read(path, "shown/" + name)
     (problem,) = caught.value.problems
     assert (problem.file, problem.line, problem.column) == ("shown/" + name, line, column)
     assert fragment in problem.message
@@ -68,18 +69,18 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("a: 1")
     for path in (tmp_path / "gone.yaml", tmp_path / "plain" / "below.yaml"):
         with pytest.raises(SuiteError, match=r"gone\.yaml: there is no such file"):
-            read_document(path, "gone.yaml")
+            Documents().read(path, "gone.yaml")
 
 
 def test_a_folder_is_no_suite(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match="suites: this is a folder"):
-        read_document(tmp_path, "suites")
+        Documents().read(tmp_path, "suites")
 
 
 @pytest.mark.parametrize(("name", "fragment"), [("x" * 5000, "cannot be read"), ("a\0b", "not a path")])
 def test_a_name_no_file_can_have(tmp_path: Path, name: str, fragment: str) -> None:
     with pytest.raises(SuiteError, match=fragment):
-        read_document(tmp_path / name, "odd")
+        Documents().read(tmp_path / name, "odd")
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +90,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     if os.access(path, os.R_OK):  # the owner of the machine reads everything
         monkeypatch.setattr(Path, "open", _refuse)
     with pytest.raises(SuiteError, match=r"secret\.yaml: the file may not be read"):
-        read_document(path, "secret.yaml")
+        Documents().read(path, "secret.yaml")
 
 
 def _refuse(*_: object) -> None:
@@ -98,18 +99,18 @@ def _refuse(*_: object) -> None:
 
 @pytest.mark.parametrize("name", ["big.yaml", "big.json"])
 def test_a_file_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 10)
+    monkeypatch.setattr(limits, "MAX_BYTES", 10)
     (tmp_path / name).write_bytes(b" " * 11)
     with pytest.raises(SuiteError, match="larger than"):
-        read_document(tmp_path / name, name)
+        Documents().read(tmp_path / name, name)
 
 
 def test_yaml_is_imported_only_for_a_yaml_file(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("{}")
     program = (
-        "import sys, pathlib; from passmuster.suite._files import read_document;"
-        f"read_document(pathlib.Path({str(path)!r}), 'a.json'); sys.exit('yaml' in sys.modules)"
+        "import sys, pathlib; from passmuster.suite._files import Documents;"
+        f"Documents().read(pathlib.Path({str(path)!r}), 'a.json'); sys.exit('yaml' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passmuster._problems import SuiteError
-from passmuster.suite._files import MAX_BYTES, MAX_DEPTH
 from passmuster.suite.text._json import read_json
+from passmuster.suite.text._limits import MAX_BYTES, MAX_DEPTH
 from passmuster.suite.text._nodes import Mapping, Scalar, Sequence, plain
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from passmuster._problems import SuiteError
-from passmuster.suite._files import MAX_BYTES, MAX_DEPTH
 from passmuster.suite.text import _yaml as yaml_text
+from passmuster.suite.text._limits import MAX_BYTES, MAX_DEPTH
 from passmuster.suite.text._nodes import Mapping, Scalar, Sequence, plain
 from passmuster.suite.text._yaml import read_yaml
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from passmuster._problems import InputError, Problem, SuiteError, UsageError
 from passmuster.engine import load_suite
 from passmuster.scoring import Baseline, Kept, Tightened, tightened
-from passmuster.suite import Edit, Shelf, Suite, differences, edit_bounds
+from passmuster.suite import Documents, Edit, Suite, differences, edit_bounds
 
 
 class Tightening(Struct, frozen=True):
@@ -44,8 +44,8 @@ def _check(suite: Suite, after: bytes, raised: list[Tightened], plugins: bool) -
     try:
         documents = {**suite.documents, str(path): after}
         load_suite(path, root=suite.root, plugins=plugins, documents=documents)
-        old, _ = Shelf(suite.documents).read(path, suite.file)
-        new, _ = Shelf(documents).read(path, suite.file)
+        old, _ = Documents(suite.documents).read(path, suite.file)
+        new, _ = Documents(documents).read(path, suite.file)
     except InputError as error:
         message = "with the raised numbers the suite could not be read any more, so nothing was written"
         raise SuiteError([Problem(message, suite.file), *error.problems]) from error

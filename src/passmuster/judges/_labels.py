@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, SuiteError
-from passmuster.suite import Node, Reader, Shelf
+from passmuster.suite import Documents, Node, Reader
 
 KEYS = ("trace_id", "scenario", "run", "check", "label", "note")
 _LINES = (".jsonl", ".ndjson")
@@ -52,17 +52,17 @@ def read_labels(path: Path, file: str) -> list[Label]:
 
 def _document(path: Path, file: str) -> Node:
     if path.suffix.lower() not in _LINES:
-        return Shelf().read(path, file)[0]
+        return Documents().read(path, file)[0]
     try:
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError:
-        return Shelf().read(path, file)[0]  # which knows how to complain
+        return Documents().read(path, file)[0]  # which knows how to complain
     # Read as the list that the lines are, so that every place is where it is in the file.
     filled = [number for number, line in enumerate(lines) if line.strip()]
     for number in filled[:-1]:
         lines[number] = lines[number].rstrip() + b","
-    shelf = Shelf({str(path.with_suffix(".json")): b"[" + b"\n".join(lines) + b"]"})
-    return shelf.read(path.with_suffix(".json"), file)[0]
+    documents = Documents({str(path.with_suffix(".json")): b"[" + b"\n".join(lines) + b"]"})
+    return documents.read(path.with_suffix(".json"), file)[0]
 
 
 def _moved(problem: Problem, path: Path) -> Problem:

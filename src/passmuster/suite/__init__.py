@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from passmuster.suite._discovery import display, find_root, find_suite
     from passmuster.suite._editing import Edit, differences, edit_bounds
-    from passmuster.suite._files import Shelf
+    from passmuster.suite._files import Documents
     from passmuster.suite._gate_model import (
         BaselineSpec,
         Bound,
@@ -103,7 +103,7 @@ else:
             "_suite_file": ("SuiteFile",),
             "_discovery": ("display", "find_root", "find_suite"),
             "_editing": ("Edit", "differences", "edit_bounds"),
-            "_files": ("Shelf",),
+            "_files": ("Documents",),
             "_gate_model": (
                 "BaselineSpec",
                 "Bound",

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from passmuster._problems import SuiteError
 from passmuster.suite._discovery import display
-from passmuster.suite._files import Shelf
+from passmuster.suite._files import Documents
 from passmuster.suite._model import CheckKind, StatesEffects
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Vocabulary
@@ -25,8 +25,8 @@ T = TypeVar("T")
 class FilesOfSuite:
     """The files that a suite names, such as policies: within the root, each read once."""
 
-    def __init__(self, folder: Path, root: Path, shelf: Shelf) -> None:
-        self._folder, self._root, self._shelf = folder, root, shelf
+    def __init__(self, folder: Path, root: Path, documents: Documents) -> None:
+        self._folder, self._root, self._documents = folder, root, documents
         self._read: dict[Path, object] = {}
 
     @property
@@ -64,7 +64,7 @@ class FilesOfSuite:
     def _parse(self, path: Path, reader: Reader, parse: Callable[[Reader, Node], T]) -> T | None:
         file = display(path, self._root)
         try:
-            node, _ = self._shelf.read(path, file)
+            node, _ = self._documents.read(path, file)
         except SuiteError as error:
             reader.problems += error.problems
             return None
@@ -75,9 +75,9 @@ class Context:
     """One suite being read."""
 
     def __init__(
-        self, file: str, folder: Path, root: Path, find_kinds: FindKinds, vocabulary: Vocabulary, shelf: Shelf
+        self, file: str, folder: Path, root: Path, find_kinds: FindKinds, vocabulary: Vocabulary, documents: Documents
     ) -> None:
-        self._files = FilesOfSuite(folder, root, shelf)
+        self._files = FilesOfSuite(folder, root, documents)
         self.reader, self.folder, self.root = (
             Reader(file, linked_files=self._files, vocabulary=vocabulary),
             folder,

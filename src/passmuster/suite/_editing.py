@@ -13,8 +13,8 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from passmuster.suite._files import Places
 from passmuster.suite._gate_model import Bound
+from passmuster.suite.text._limits import Places
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 _BOM = "\ufeff"

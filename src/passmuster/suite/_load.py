@@ -19,7 +19,7 @@ from passmuster.suite import _tests as tests
 from passmuster.suite import _waivers as waivers
 from passmuster.suite._context import Context, FindKinds
 from passmuster.suite._discovery import display, find_root, find_suite
-from passmuster.suite._files import Shelf
+from passmuster.suite._files import Documents
 from passmuster.suite._model import Effects, StatesEffects, Suite
 from passmuster.suite._resolved_key import ResolvedKey
 from passmuster.suite._stated import LayerValue
@@ -95,10 +95,10 @@ def load_suite(
     top = find_root(root, path)
     file = display(path, top)
     path = path.resolve()
-    shelf = Shelf(documents)
-    node, content = shelf.read(path, file)
-    context = Context(file, path.parent, top, find_kinds, vocabulary, shelf)
-    suite = _read(context, node, path, sha256(content).hexdigest(), shelf.documents)
+    files = Documents(documents)
+    node, content = files.read(path, file)
+    context = Context(file, path.parent, top, find_kinds, vocabulary, files)
+    suite = _read(context, node, path, sha256(content).hexdigest(), files.by_path)
     if context.reader.problems:
         problems = _told_once(context.reader.problems)
         raise SuiteError(sorted(problems, key=lambda p: (p.file != file, p.file or "", p.line or 0, p.column or 0)))

@@ -12,7 +12,7 @@ import re
 from typing import Any, NoReturn
 
 from passmuster._problems import Problem, SuiteError
-from passmuster.suite._files import MAX_DEPTH, Places, number, refuse_oversized
+from passmuster.suite.text._limits import MAX_DEPTH, Places, number, refuse_oversized
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence
 
 _SPACE = re.compile(r"[ \t\n\r]*+")

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, SuiteError
-from passmuster.suite._files import MAX_DEPTH, Places, number, refuse_oversized
+from passmuster.suite.text._limits import MAX_DEPTH, Places, number, refuse_oversized
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
 
 MAX_ALIASED = 100_000
