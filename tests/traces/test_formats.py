@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from tests import test_docs
 from tests.traces.building import Json, call, header, lines, read, refusal, said, source_of, tools, trace, write
 
 from passmuster import read_traces
@@ -64,12 +63,6 @@ def test_every_format_declares_what_the_package_lists() -> None:
     for name in FORMATS:
         assert set(declared) <= set(dir(FORMATS[name])), name
         assert all(0 <= FORMATS[name].detect(fields(record)) <= 1 for record in (CHAT, trace(), call(), {}))
-
-
-def test_the_table_of_formats_on_the_page() -> None:
-    section = test_docs.text_of("docs/traces.md").split("\n## Formats\n", 1)[1]
-    rows = re.findall(r"^\| \[`(\w+)`\]\(#[\w-]+\) \| `(.+?)` \| (.*) \|$", section, re.MULTILINE)
-    assert sorted(rows) == [(name, FORMATS[name].SHAPE, FORMATS[name].DESCRIPTION) for name in FORMATS]
 
 
 NEW_FORMAT = """

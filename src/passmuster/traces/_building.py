@@ -1,6 +1,6 @@
 """The toolbox of the readers in `formats`: decoding with located errors, arguments, results, places.
 
-A reader imports everything it needs from here and from `_model`.
+A reader imports what it needs from here, from `_model` and from `_records`.
 """
 
 from __future__ import annotations
