@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passmuster.suite import (
@@ -139,6 +139,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("name", VALUES)
+@settings(deadline=None)
 @given(data=st.data())
 def test_what_is_read_conforms_to_the_schema(name: str, data: st.DataObject) -> None:
     """An editor never refuses what the program reads, and what the schema accepts is read, unless keys conflict."""
