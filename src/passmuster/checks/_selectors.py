@@ -111,8 +111,10 @@ def _read_selector(reader: Reader, node: Node, at: str) -> Selector:
 
 
 SELECTORS = _Selectors()
-SELECTORS_OR_NONE = _Selectors(empty=True)
-"""As `SELECTORS`, where an empty list has a meaning: nothing is allowed."""
+Calls = Annotated[Selectors, SELECTORS]
+"""The type of a key that says which calls are meant."""
+CallsOrNone = Annotated[Selectors, _Selectors(empty=True)]
+"""The same where an empty list has a meaning: nothing is allowed."""
 
 
 class CallSelector:

@@ -60,13 +60,13 @@ class _AnyMatcher(Value[m.Matcher]):
 
     def _schema(self, definitions: Definitions) -> JsonSchema:
         own = self.schema(definitions)
-        plain = {"type": "object", "propertyNames": {"not": {"pattern": r"^\$"}}, "additionalProperties": own}
+        no_words = {"propertyNames": {"not": {"pattern": r"^\$"}}}
         return {
             "anyOf": [
                 {"type": ["string", "number", "boolean", "null"]},
                 {"type": "array", "items": own},
-                plain,
-                object_schema(MatcherWords, definitions),
+                {"type": "object", **no_words, "additionalProperties": own},
+                {**object_schema(MatcherWords, definitions), "not": no_words},
             ]
         }
 

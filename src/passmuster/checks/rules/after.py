@@ -4,29 +4,15 @@ from bisect import bisect_right
 from typing import Annotated
 
 from passmuster._problems import plural
-from passmuster.checks.rules import (
-    HELD,
-    IDLE,
-    SELECTORS,
-    Decide,
-    Decision,
-    Rule,
-    Selection,
-    Selectors,
-    ToolIndex,
-    View,
-    Violation,
-)
+from passmuster.checks.rules import HELD, IDLE, Calls, Decide, Decision, Rule, Selection, ToolIndex, View, Violation
 from passmuster.suite import Key, Whole
 
 
 class After(Rule, frozen=True, kw_only=True):
     """Every `trigger` is followed by `then`."""
 
-    trigger: Annotated[
-        Selectors, SELECTORS, Key("The calls that have to be followed. A list: any of them.", example="issue_refund")
-    ]
-    then: Annotated[Selectors, SELECTORS, Key("What has to follow. A list: any of them.", example="send_email")]
+    trigger: Annotated[Calls, Key("The calls that have to be followed. A list: any of them.", example="issue_refund")]
+    then: Annotated[Calls, Key("What has to follow. A list: any of them.", example="send_email")]
     within: Annotated[
         int | None, Whole(1), Key("Within this many positions; by default anywhere later.", example=2)
     ] = None

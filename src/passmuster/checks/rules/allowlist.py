@@ -2,26 +2,14 @@
 
 from typing import Annotated
 
-from passmuster.checks.rules import (
-    SELECTORS_OR_NONE,
-    Decide,
-    Decision,
-    Rule,
-    Selection,
-    Selectors,
-    ToolIndex,
-    View,
-    times,
-)
+from passmuster.checks.rules import CallsOrNone, Decide, Decision, Rule, Selection, ToolIndex, View, times
 from passmuster.suite import Key
 
 
 class Allowlist(Rule, frozen=True, kw_only=True):
     """Nothing else is called."""
 
-    tools: Annotated[
-        Selectors, SELECTORS_OR_NONE, Key("The calls that are allowed. `[]` allows none.", example=["get_*", "search"])
-    ]
+    tools: Annotated[CallsOrNone, Key("The calls that are allowed. `[]` allows none.", example=["get_*", "search"])]
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Nothing but these tools was called. One violation a tool."""

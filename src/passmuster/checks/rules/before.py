@@ -3,31 +3,15 @@
 from bisect import bisect_left
 from typing import Annotated
 
-from passmuster.checks.rules import (
-    HELD,
-    IDLE,
-    SELECTORS,
-    Decide,
-    Decision,
-    Rule,
-    Selection,
-    Selectors,
-    ToolIndex,
-    View,
-    Violation,
-)
+from passmuster.checks.rules import HELD, IDLE, Calls, Decide, Decision, Rule, Selection, ToolIndex, View, Violation
 from passmuster.suite import Key
 
 
 class Before(Rule, frozen=True, kw_only=True):
     """No call of `then` without an earlier call of `first`."""
 
-    first: Annotated[
-        Selectors, SELECTORS, Key("What has to be called first. A list: each of them.", example="verify_identity")
-    ]
-    then: Annotated[
-        Selectors, SELECTORS, Key("What may be called only after it. A list: any of them.", example="issue_refund")
-    ]
+    first: Annotated[Calls, Key("What has to be called first. A list: each of them.", example="verify_identity")]
+    then: Annotated[Calls, Key("What may be called only after it. A list: any of them.", example="issue_refund")]
 
     def compile(self, tools: ToolIndex) -> Decide:
         """No call of `then`, not even a failed one, without an earlier success of each `first`."""

@@ -2,26 +2,14 @@
 
 from typing import Annotated
 
-from passmuster.checks.rules import (
-    HELD,
-    IDLE,
-    SELECTORS,
-    Decide,
-    Decision,
-    Rule,
-    Selection,
-    Selectors,
-    ToolIndex,
-    View,
-    times,
-)
+from passmuster.checks.rules import HELD, IDLE, Calls, Decide, Decision, Rule, Selection, ToolIndex, View, times
 from passmuster.suite import Key
 
 
 class Blocklist(Rule, frozen=True, kw_only=True):
     """None of these is called."""
 
-    tools: Annotated[Selectors, SELECTORS, Key("The calls that are forbidden.", example=["admin_*", "debug_*"])]
+    tools: Annotated[Calls, Key("The calls that are forbidden.", example=["admin_*", "debug_*"])]
 
     def compile(self, tools: ToolIndex) -> Decide:
         """None of the tools was called, not even without success. One violation a tool."""

@@ -6,7 +6,7 @@ from typing import Annotated
 from passmuster.checks.rules import (
     HELD,
     IDLE,
-    SELECTORS,
+    Calls,
     Decide,
     Decision,
     Rule,
@@ -23,7 +23,7 @@ from passmuster.suite import WHOLE, Key, Mapping, Mistake
 class Count(Rule, frozen=True, kw_only=True):
     """The number of calls is within bounds. A list: their sum."""
 
-    tool: Annotated[Selectors, SELECTORS, Key("The calls that are counted.", example="issue_refund")]
+    tool: Annotated[Calls, Key("The calls that are counted.", example="issue_refund")]
     min: Annotated[int | None, WHOLE, Key("At least this many, failed calls not counted.", example=1)] = None
     max: Annotated[int | None, WHOLE, Key("At most this many, failed calls included.", example=3)] = None
     exactly: Annotated[int | None, WHOLE, Key("Just this many, failed calls not counted.", example=1)] = None

@@ -3,14 +3,14 @@
 from typing import Annotated
 
 from passmuster._problems import plural
-from passmuster.checks.rules import SELECTORS, Decide, Decision, Rule, Selection, Selectors, ToolIndex, View, Violation
+from passmuster.checks.rules import Calls, Decide, Decision, Rule, Selection, ToolIndex, View, Violation
 from passmuster.suite import Key, Whole
 
 
 class Eventually(Rule, frozen=True, kw_only=True):
     """Called, early enough where `within` is stated. A list: each of them."""
 
-    tool: Annotated[Selectors, SELECTORS, Key("The calls that have to be made.", example="get_order")]
+    tool: Annotated[Calls, Key("The calls that have to be made.", example="get_order")]
     within: Annotated[
         int | None, Whole(1), Key("Among the first so many positions; by default anywhere.", example=3)
     ] = None

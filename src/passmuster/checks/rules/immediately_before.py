@@ -3,18 +3,7 @@
 from bisect import bisect_left, bisect_right
 from typing import Annotated
 
-from passmuster.checks.rules import (
-    IDLE,
-    SELECTORS,
-    Decide,
-    Decision,
-    Rule,
-    Selection,
-    Selectors,
-    ToolIndex,
-    View,
-    Violation,
-)
+from passmuster.checks.rules import IDLE, Calls, Decide, Decision, Rule, Selection, ToolIndex, View, Violation
 from passmuster.suite import Key
 
 _NAMED = 3
@@ -24,12 +13,9 @@ _NAMED = 3
 class ImmediatelyBefore(Rule, frozen=True, kw_only=True):
     """Every call of `then` has a call of `first` directly before it."""
 
-    first: Annotated[
-        Selectors, SELECTORS, Key("What has to be called directly before. A list: any of them.", example="confirm")
-    ]
+    first: Annotated[Calls, Key("What has to be called directly before. A list: any of them.", example="confirm")]
     then: Annotated[
-        Selectors,
-        SELECTORS,
+        Calls,
         Key("What may be called only directly after it. A list: any of them.", example="delete_account"),
     ]
 

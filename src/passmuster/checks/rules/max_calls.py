@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from passmuster.checks.rules import SELECTORS, Decide, Rule, Selectors, ToolIndex
+from passmuster.checks.rules import Calls, Decide, Rule, ToolIndex
 from passmuster.checks.rules.count import count_calls
 from passmuster.suite import WHOLE, Key
 
@@ -10,7 +10,7 @@ from passmuster.suite import WHOLE, Key
 class MaxCalls(Rule, frozen=True, kw_only=True):
     """At most so many calls; the same as `count` with `max`."""
 
-    tool: Annotated[Selectors, SELECTORS, Key("The calls that are counted. A list: their sum.", example="search")]
+    tool: Annotated[Calls, Key("The calls that are counted. A list: their sum.", example="search")]
     max: Annotated[int, WHOLE, Key("At most this many, failed calls included.", example=20)]
 
     def compile(self, tools: ToolIndex) -> Decide:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from passmuster.checks.rules import HELD, IDLE, SELECTORS, Decide, Decision, Rule, Selection, Selectors, ToolIndex, View
+from passmuster.checks.rules import HELD, IDLE, Calls, Decide, Decision, Rule, Selection, ToolIndex, View
 from passmuster.suite import Key
 
 
@@ -10,11 +10,10 @@ class NeverAfter(Rule, frozen=True, kw_only=True):
     """Nothing `forbidden` after the first `trigger`."""
 
     trigger: Annotated[
-        Selectors,
-        SELECTORS,
+        Calls,
         Key("The call from which on it is forbidden. A list: the first of any of them.", example="close_ticket"),
     ]
-    forbidden: Annotated[Selectors, SELECTORS, Key("The calls that may not come later.", example="issue_refund")]
+    forbidden: Annotated[Calls, Key("The calls that may not come later.", example="issue_refund")]
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Nothing `forbidden` at a later position than the first `trigger`; attempts count on both sides."""

@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from passmuster.checks.rules import HELD, SELECTORS, Decide, Decision, Rule, Selection, Selectors, ToolIndex, View
+from passmuster.checks.rules import HELD, Calls, Decide, Decision, Rule, Selection, ToolIndex, View
 from passmuster.suite import Key
 
 
 class Require(Rule, frozen=True, kw_only=True):
     """Called at least once. A list: each of them."""
 
-    tool: Annotated[Selectors, SELECTORS, Key("The calls that have to be made.", example="verify_identity")]
+    tool: Annotated[Calls, Key("The calls that have to be made.", example="verify_identity")]
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Each of the tools was called with success."""

@@ -3,26 +3,14 @@
 from bisect import bisect_right
 from typing import Annotated
 
-from passmuster.checks.rules import (
-    SELECTORS,
-    CallSelector,
-    Decide,
-    Decision,
-    Rule,
-    Selection,
-    Selectors,
-    ToolIndex,
-    View,
-)
+from passmuster.checks.rules import Calls, CallSelector, Decide, Decision, Rule, Selection, ToolIndex, View
 from passmuster.suite import BOOLEAN, Key
 
 
 class Sequence(Rule, frozen=True, kw_only=True):
     """All of these are called in this order."""
 
-    tools: Annotated[
-        Selectors, SELECTORS, Key("The calls, in their order.", example=["open_ticket", "add_note", "close_ticket"])
-    ]
+    tools: Annotated[Calls, Key("The calls, in their order.", example=["open_ticket", "add_note", "close_ticket"])]
     strict: Annotated[bool, BOOLEAN, Key("Directly one after another.")] = False
 
     def compile(self, tools: ToolIndex) -> Decide:
