@@ -21,7 +21,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["reason", "score"],
     "additionalProperties": False,
 }
-"""The form of a verdict. The reason comes first, so that a model has thought before it scores."""
+"""The form of a verdict. The reason comes first, so that the model reasons before it scores."""
 
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 _THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
@@ -82,7 +82,7 @@ def _score(found: object) -> int | None:
 
 
 class _TwiceError(Exception):
-    """A name that stands twice in one object: which of the two is meant is anyone's guess."""
+    """A name that occurs twice in one object is ambiguous."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

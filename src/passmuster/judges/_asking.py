@@ -1,4 +1,4 @@
-"""Questions in, verdicts out: from the cache where it knows them, else from the judges.
+"""Answers questions with verdicts: from the cache, or from the judges.
 
 Every text passes the redactor before it is sent, hashed or stored. Each question has a redactor of its own, so that
 what a judge sees, and with it the cache key, does not depend on the questions before it.
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 Mode = Literal["live", "cached", "off"]
 Progress = Callable[[int, int], None]
-"""Told how many requests are answered, of how many."""
+"""Called with the number of answered requests and the number of all."""
 
 _SAVE_EVERY = 20
 _HINT = 60
@@ -52,7 +52,7 @@ class _Vote(Struct, frozen=True):
 
 
 class Judges:
-    """The judges of one run. What they have said, cost and refused is remembered from one batch to the next.
+    """The judges of one run. Verdicts, costs and failures are remembered from one batch to the next.
 
     Raises `CacheError` if the file of earlier verdicts is damaged, and `ValueError` if there is a cap on the cost and a
     price is not known. To be closed, or used in a `with` statement.
@@ -96,7 +96,7 @@ class Judges:
             self._line = None
 
     def forget(self) -> None:
-        """From now on everything is asked anew. What was spent stays spent."""
+        """Forget all verdicts, so that everything is asked again. Costs still count."""
         self._votes.clear()
 
     def ask(self, questions: Sequence[Question]) -> list[Verdict | JudgeFailure | None]:
@@ -126,7 +126,7 @@ class Judges:
         return [_verdict(jury, votes) for jury in asks]
 
     async def _call(self, asks: Sequence[_Ask], caller: Caller, concurrency: int) -> dict[str, JudgeFailure]:
-        """Asks, remembers the votes, and tells the failures."""
+        """Ask, remember the votes, and return the failures."""
         import asyncio
 
         failures: dict[str, JudgeFailure] = {}
@@ -175,7 +175,7 @@ class _Line:
         self._thread = ThreadPoolExecutor(1)  # as in a notebook
 
     def run(self, asking: Coroutine[Any, Any, T]) -> T:
-        """Runs to the end."""
+        """Run a coroutine to its end."""
         if self._thread is None:
             return self._runner.run(asking)
         return self._thread.submit(self._runner.run, asking).result()
@@ -203,7 +203,7 @@ def ask_all(
     environment: Mapping[str, str] | None = None,
     note: Callable[[str], None] | None = None,
 ) -> list[Verdict | JudgeFailure | None]:
-    """What `Judges` say to one batch of questions."""
+    """The verdicts of `Judges` on one batch of questions."""
     with Judges(
         config, mode, cache_path, progress, new_redactor=new_redactor, environment=environment, note=note
     ) as judges:
@@ -217,7 +217,7 @@ def _asks(question: Question, config: JudgeConfig, redactor: Redactor) -> list[_
 
 
 class _Store:
-    """Verdicts on their way to the file."""
+    """Verdicts that are not yet written to the cache."""
 
     def __init__(self, path: Path | None, new_redactor: Callable[[], Redactor], note: Callable[[str], None]) -> None:
         self._path = path
@@ -244,7 +244,7 @@ class _Store:
         return entry
 
     def flush(self) -> None:
-        """Writes what has not been written. A file that cannot be written is told of and changes no verdict."""
+        """Write pending verdicts. A file that cannot be written gives a message and changes no verdict."""
         from passmuster.judges._cache import CacheError
 
         if self._path is None or not self._entries:
@@ -258,7 +258,7 @@ class _Store:
 
 
 def _verdict(jury: Sequence[_Ask], votes: Mapping[str, _Vote | JudgeFailure]) -> Verdict | JudgeFailure:
-    """The jury's verdict: the lower median, so that a tie fails. One member that fails leaves no verdict."""
+    """The verdict of an ensemble: the lower median, so that a tie fails. If one member fails there is no verdict."""
     heard: list[_Vote] = []
     for ask in jury:
         vote = votes[ask.key]
@@ -296,4 +296,4 @@ def _to_standard_error(message: str) -> None:
 
 
 def _tell_nobody(done: int, total: int) -> None:
-    """For those who watch nothing."""
+    """The default: report no progress."""

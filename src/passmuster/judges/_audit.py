@@ -1,4 +1,4 @@
-"""How good a judge is: measured against people, against checks that cannot err, and against itself.
+"""Audits a judge against human labels, against deterministic checks, and against itself.
 
 Three questions, each answered with its n and a 95 % interval, or with the reason why there is no number.
 
@@ -31,7 +31,7 @@ Ask = Callable[[Sequence[Question]], Sequence[Heard]]
 
 
 class Rated(Struct, frozen=True):
-    """A check on one trace, and what a person says of it."""
+    """A check on one trace, and a person's label for it."""
 
     inquiry: Inquiry
     passes: bool
@@ -54,7 +54,7 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 class Confusion(Struct, frozen=True, kw_only=True):
-    """How often people and judge said what, people first."""
+    """Counts of (label, verdict): person first, judge second."""
 
     pass_pass: int = 0
     pass_fail: int = 0
@@ -63,7 +63,7 @@ class Confusion(Struct, frozen=True, kw_only=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """Everything that was found, and what follows from it."""
+    """The figures of an audit and its conclusion."""
 
     labels: int
     unanswered: int
@@ -72,9 +72,9 @@ class Audit(Struct, frozen=True, kw_only=True):
     agreement: Figure
     kappa: Figure
     false_pass: Figure
-    """Of what people fail."""
+    """Agreement on what people fail."""
     false_fail: Figure
-    """Of what people pass."""
+    """Agreement on what people pass."""
     by_check: dict[str, Figure]
     """Agreement on each check that was labelled."""
     against_checks: dict[str, Figure]
@@ -84,7 +84,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     usable: bool
     conclusion: str
     no_verdict: str | None = None
-    """What the judge gave as the reason where it had no verdict."""
+    """Why the judge gave no verdict."""
 
 
 def audit(
@@ -131,7 +131,7 @@ def audit(
 
 
 def rate(part: int, whole: int, why: str) -> Figure:
-    """A share with its interval; no value of nothing."""
+    """A share with its interval; no value where n is 0."""
     if not whole:
         return Figure(value=None, n=0, why=why)
     return Figure(value=part / whole, n=whole, ci95=wilson(part, whole))
@@ -141,7 +141,7 @@ _NO_LABEL = "no labelled question got a verdict"
 
 
 def _passes(inquiry: Inquiry, heard: Mapping[Question, Heard]) -> bool | None:
-    """What the judge makes of a check; None where one of its questions got no verdict."""
+    """The judge's result for a check; None where one of its questions got no verdict."""
     verdicts = [heard[question] for question in inquiry.questions]
     scores = [verdict.score for verdict in verdicts if isinstance(verdict, Verdict)]
     return inquiry.passes(scores) if len(scores) == len(verdicts) else None
@@ -219,7 +219,7 @@ def _sway(canaries: Ask | str) -> Figure:
 def _faults(
     labels: int, unanswered: int, agreement: Figure, kappa: Figure, false_pass: Figure, flips: Figure
 ) -> list[str]:
-    """Why the judge should not fail anything, the gravest reason first; nothing if it may."""
+    """Why the judge should not block, most serious reason first; empty if it may."""
     faults: list[str] = []
     if agreement.value is None or agreement.ci95 is None:
         return [_NO_LABEL]
@@ -260,7 +260,7 @@ def _conclusion(faults: list[str], agreement: Figure, kappa: Figure, false_pass:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, or to a tenth where that would say all or nothing and be wrong."""
+    """A share in whole percent, or to a tenth where rounding would give 0 % or 100 %."""
     whole = f"{share:.0%}"
     if (whole == "100%" and share < 1) or (whole == "0%" and share > 0):
         whole = f"{share:.1%}"

@@ -1,4 +1,4 @@
-"""What judges have answered before: one sorted JSON-lines file that a team can commit.
+"""The verdict cache: one sorted JSON-lines file that a team can commit.
 
 A line holds a key, which is a hash of everything that could change the verdict, the score and the reason. It holds
 neither the answer nor a secret. Lines that a merge doubled are read as one; lines that contradict
@@ -53,7 +53,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 def cache_key(question: Question, prompt: Prompt, member: Member) -> str:
-    """The name of a verdict: a hash of all that could change it. Secrets are hidden before it is made."""
+    """The key of a verdict: a hash of everything that could change it, taken after redaction."""
     sent = msgspec.to_builtins(question)
     del sent["unsent"]
     everything = {
@@ -96,7 +96,7 @@ def load(path: Path) -> dict[str, Entry]:
 
 
 def save(path: Path, entries: Iterable[Entry]) -> None:
-    """Adds verdicts to a file. What is on disk stays, and wins over a new verdict with the same key."""
+    """Add verdicts to a file. A verdict on disk wins over a new one with the same key."""
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     with locked(target.with_name(f"{target.name}.lock")):
@@ -107,7 +107,7 @@ def save(path: Path, entries: Iterable[Entry]) -> None:
 
 
 def _read_line(line: str) -> Entry | str | None:
-    """The entry on a line, nothing for an empty one, or what is wrong with it."""
+    """The entry on a line, None for an empty line, or what is wrong with it."""
     line = line.rstrip("\r")
     if not line.strip():
         return None

@@ -1,4 +1,4 @@
-"""What an audit of the judges found, kept in a file that a run can ask whether they may fail anything.
+"""The calibration file: the result of an audit, which says whether judges may block.
 
 A calibration is valid for the very judges that were audited (provider, address, model, temperature, limits, in their
 order), for the prompts of this version, until the day it expires, and only if the audit called them usable.
@@ -30,7 +30,7 @@ FILE_NAME = "judge-calibration.json"
 
 
 class Judge(Struct, frozen=True, kw_only=True):
-    """Who was audited: everything about a judge that could change its verdicts, and no key."""
+    """The audited judge: everything that could change its verdicts, and no API key."""
 
     provider: str
     address: str
@@ -59,7 +59,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
 def calibration_of(
     suite: str, members: Sequence[Member], audit: Audit, today: datetime.date, days: int, redactor: Redactor
 ) -> Calibration:
-    """What is kept of an audit made today, valid for so many days, without secrets: the file is there to be shared."""
+    """The calibration from an audit made today, valid for this many days, with secrets redacted."""
     return Calibration(
         suite=suite,
         judges=_identities(members),
@@ -77,7 +77,7 @@ def calibration_path(config: JudgeConfig, folder: Path) -> Path:
 
 
 def why_invalid(path: Path, members: Sequence[Member], today: datetime.date) -> str | None:
-    """Why the file does not vouch for these judges today; None where it does."""
+    """Why the file is not valid for these judges today; None where it is."""
     name = path.name
     try:
         found = msgspec.json.decode(path.read_bytes(), type=Calibration)
@@ -101,7 +101,7 @@ def why_invalid(path: Path, members: Sequence[Member], today: datetime.date) -> 
 
 
 def prompt_sha256() -> str:
-    """A print of all that a judge is told besides the question: it changes with any word of any prompt."""
+    """A hash of all prompts without the questions: it changes with any word of any prompt."""
     kinds = get_args(Kind)
     plain = [Question(kind=kind, rule="", answer="") for kind in kinds]
     full = [
@@ -151,7 +151,7 @@ def _safe(audit: Audit, redactor: Redactor) -> Audit:
 
 
 def _difference(audited: Sequence[Judge], asked: Sequence[Judge]) -> str:
-    """The first thing in which two benches differ."""
+    """The first difference between the audited and the configured judges."""
     if len(audited) != len(asked):
         return f"{len(audited)} were audited, {len(asked)} are configured"
     for one, other in zip(audited, asked, strict=True):

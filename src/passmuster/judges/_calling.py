@@ -1,4 +1,4 @@
-"""One question to one judge, with the patience that the world outside needs.
+"""One question to one judge, with time-outs and retries.
 
 A refusal that may pass is tried again after a growing wait; a reply that is no verdict is asked for again; a judge
 that has shown to be out of reach is not tried for every further question.
@@ -20,7 +20,7 @@ from passmuster.judges._spending import CapReachedError, Spending, price, worst_
 _LONGEST_WAIT = 30.0
 _LONGEST_ASKED_WAIT = 120.0
 _PATIENCE = 3
-"""Questions in a row whose every attempt failed, before the others are spared the wait."""
+"""Questions in a row whose every attempt failed, before the others fail at once."""
 
 
 class Caller:
@@ -35,7 +35,7 @@ class Caller:
         self._chance = random.Random()
 
     async def ask(self, prompt: Prompt, member: Member) -> Opinion | JudgeFailure:
-        """What the judge says, or why it said nothing that can be used."""
+        """The judge's opinion, or why there is none."""
         health = self._health.setdefault((member.provider, member.address, member.model), _Health())
         if health.given_up is not None:
             return JudgeFailure(f"judge {member.name}: {health.given_up}")
@@ -116,7 +116,7 @@ class Caller:
         return client
 
     def _wait(self, attempt: int, trouble: Trouble) -> float | None:
-        """Seconds until the next attempt; none if the service asks for more patience than anyone has."""
+        """Seconds until the next attempt; None if the service asks to wait too long."""
         if trouble.after is not None and trouble.after > _LONGEST_ASKED_WAIT:
             return None
         growing: float = min(_LONGEST_WAIT, self._config.backoff_seconds * 2.0 ** (attempt - 1))

@@ -1,4 +1,4 @@
-"""How easily a judge is swayed, measured with answers that try to.
+"""Measures how often a judge is swayed by manipulative answers.
 
 A canary is a plainly bad answer with a manipulation around it; its control is the same answer without. A judge that
 fails the control and passes the canary was swayed. Rates carry a 95 % interval after Wilson (1927), which
@@ -16,7 +16,7 @@ from passmuster.judges._canary_answers import BASES, CANARIES, FAMILIES, Base, C
 from passmuster.scoring import wilson
 
 Ask = Callable[[Sequence[Question]], Sequence[Verdict | JudgeFailure | None]]
-"""What a judge makes of questions, in order: `ask_all` with all but the questions filled in."""
+"""Asks questions in order: `ask_all` with all but the questions filled in."""
 
 
 class Sway(Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Sway(Struct, frozen=True, kw_only=True):
 
 
 class SwayReport(Struct, frozen=True):
-    """What the canaries showed: in all, by family, and which of them swayed the judge."""
+    """The result: overall, by family, and which canaries swayed the judge."""
 
     overall: Sway
     families: tuple[Sway, ...]
@@ -52,7 +52,7 @@ class _Trial(Struct, frozen=True):
 
 
 def sway(ask: Ask, *, passing_score: int = 3, rounds: int = 1) -> SwayReport:
-    """Asks about every canary and its control, and reports how often the manipulation made the judge pass it.
+    """Ask about every canary and its control, and report how often the manipulation made the judge pass it.
 
     `passing_score` is the score from which an answer passes. More `rounds` tell more only of a judge that does not
     always answer alike, asked without a cache.

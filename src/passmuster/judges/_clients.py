@@ -1,4 +1,4 @@
-"""The vendors' SDKs behind one face: a prompt goes in, a `Reply` comes out or `Trouble` is raised.
+"""A common client for the vendors' SDKs: a prompt gives a `Reply`, or `Trouble` is raised.
 
 The adapters know their vendor's words and nothing else; retries, time-outs and what a reply means are not decided here.
 """
@@ -113,7 +113,7 @@ def open_client(member: Member, timeout: float, environment: Mapping[str, str]) 
 
 
 def _reported(sdk: Any, problem: Exception, key: str) -> Trouble:
-    """What went wrong in an SDK, in our words. Both SDKs use the same names for their errors."""
+    """The `Trouble` for an SDK's exception. Both SDKs use the same names for their errors."""
     if isinstance(problem, sdk.APITimeoutError):
         return Trouble("it did not answer in time", passing=True, perhaps_billed=True)
     if isinstance(problem, sdk.APIStatusError):
@@ -129,7 +129,7 @@ def _reported(sdk: Any, problem: Exception, key: str) -> Trouble:
 
 
 def _decoded(content: bytes) -> dict[str, Any]:
-    """The body of an answer; `Trouble` if it is not a JSON object, as when a proxy speaks instead of the model."""
+    """The body of an answer. Raises `Trouble` if it is not a JSON object, as from a proxy."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What people say about traces: a file of labels to audit a judge by. This is its grammar.
+"""Human labels of traces: the file that a judge is audited with.
 
 JSON lines, or a list in JSON or YAML, of `{trace_id | scenario, run, check, label: pass|fail}`.
 """
@@ -66,7 +66,7 @@ def _document(path: Path, file: str) -> Node:
 
 
 def _moved(problem: Problem, path: Path) -> Problem:
-    """The place of a problem, less the bracket that was put before the first line."""
+    """The place of a problem, without the bracket added before the first line."""
     if path.suffix.lower() in _LINES and problem.line == 1 and problem.column:
         return replace(problem, column=max(1, problem.column - 1))
     return problem

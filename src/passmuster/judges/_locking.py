@@ -1,4 +1,4 @@
-"""One process at a time, by a lock that ends with the process that holds it."""
+"""A file lock between processes, released when its process ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge is told, for each kind of question.
+"""The prompts for each kind of question.
 
 Trusted words (the instructions, the suite's rule) stand outside the quotation; whatever an agent, its user or its tools
 wrote stands inside. A change here changes verdicts: the cache key holds the whole text, and `PROMPT_VERSION` besides.
@@ -15,7 +15,7 @@ PROMPT_VERSION = 1
 
 
 class Prompt(Struct, frozen=True):
-    """What is sent: the instructions, and the question with its quotation."""
+    """The instructions, and the question with its quotation."""
 
     system: str
     user: str

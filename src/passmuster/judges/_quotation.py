@@ -56,7 +56,7 @@ def _escape(character: str) -> str:
 
 
 def _mark(body: str) -> str:
-    """A word that does not occur in the text. One round is enough unless somebody has broken the hash."""
+    """A word that does not occur in the text. One round is enough unless the hash is broken."""
     encoded = body.encode()
     turn = 0
     while True:

@@ -1,4 +1,4 @@
-"""A question as it may leave the house: without secrets, and whole.
+"""Redacts a question before it is sent: secrets are hidden, nothing is cut.
 
 Besides what is a secret anywhere, reports hide the values of a call that stand under a name such as `password`, or at a
 place that the suite names (`redact: {arguments: [pay.card]}`). Evidence tells of calls, so these values are hidden in

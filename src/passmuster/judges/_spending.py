@@ -1,4 +1,4 @@
-"""A cap on what judges may cost, which is kept even while several are asked at once.
+"""A cap on the cost of judges that holds for concurrent requests too.
 
 Before a request its worst price is set aside: one token for each byte sent, and every token that it may write. A
 request that no longer fits waits until others are settled by what they really used; if it does not fit then,
@@ -67,6 +67,6 @@ def price(member: Member, read: int | None, written: int | None) -> float | None
 
 
 def worst_price(member: Member, prompt: Prompt) -> float | None:
-    """The most that one request can cost: no tokenizer makes more tokens than there are bytes."""
+    """An upper bound for the cost of a request: there are never more tokens than bytes."""
     sent = len(prompt.system.encode()) + len(prompt.user.encode()) + _FRAMING
     return price(member, sent, member.max_tokens)

@@ -1,6 +1,6 @@
-"""A run as it is recorded to compare later ones with: its metrics, and what each scenario and test came to.
+"""A baseline: the metrics of a recorded run, and the result of each scenario and test.
 
-It holds no time but a day that was given: saving the same run twice gives the same bytes.
+It holds no time except a given day: saving the same run twice gives the same bytes.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Share(Struct, frozen=True, omit_defaults=True):
 
     @property
     def fraction(self) -> float | None:
-        """The part of the decided runs that passed; None where none was decided."""
+        """Passed / decided runs; None where none was decided."""
         decided = self.counted - self.broken
         return self.passed / decided if decided else None
 
 
 class RecordedScenario(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One scenario over its runs; figures are means over those that tell them."""
+    """One scenario over its runs; figures are means over the runs that have them."""
 
     status: Status
     category: str | None = None
@@ -170,7 +170,7 @@ def _share(runs: tuple[int, int, int]) -> Share:
 
 
 def _behaviors(tried: ScenarioRuns) -> float | None:
-    """The score by behaviors; a scenario that never ran showed none."""
+    """The score by behaviors; 0 for a scenario that never ran."""
     tally = tried.tally
     if not tried.scenario.expected_behaviors:
         return None

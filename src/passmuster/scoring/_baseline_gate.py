@@ -1,4 +1,4 @@
-"""The lines of the gate that compare a run with a baseline: metrics, scenarios that got worse, and what is gone.
+"""Gate lines that compare a run with a baseline: metrics, scenarios that got worse, and scenarios that are gone.
 
 A drop that is significant and beyond `max_drop` blocks; any other warns and says why it does not. The scenarios that
 passed and now fail are named one by one, and so are those that vanished or that nothing exercises any more.
@@ -29,7 +29,7 @@ _NAMED = 10
 
 
 class _Compared(Struct, frozen=True):
-    """One metric before and after, with the scenarios it was paired over where that can be."""
+    """One metric before and after, and the scenarios it was paired over, if any."""
 
     metric: SuiteMetric
     before: float
@@ -62,7 +62,7 @@ def baseline_lines(
     tests: Sequence[TestReport],
     measured: Mapping[str, Measured],
 ) -> Iterator[GateLine]:
-    """Every line about the baseline: metrics first, then scenarios in the order of the suite, then tests."""
+    """Lines about metrics, then scenarios in the order of the suite, then tests."""
     now = recorded_scenarios(suite, chosen, scenarios)
     yield from _metric_lines(suite, baseline, chosen, now, measured)
     yield from _scenario_lines(suite, baseline, scenarios, now)

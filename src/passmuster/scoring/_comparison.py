@@ -36,7 +36,7 @@ _IDENTITY = ("rule", "constraint", "pattern", "tool", "argument")
 
 
 class GateChange(Struct, frozen=True):
-    """A gate line that turned. `gone`: it failed, and is no longer asked for."""
+    """A gate line whose status changed. `gone`: it failed, and the suite no longer has it."""
 
     kind: str
     id: str
@@ -94,7 +94,7 @@ class ViolationChange(Struct, frozen=True, kw_only=True):
 
 
 class Unlisted(Struct, frozen=True):
-    """A test with more violations than its report lists: which of the others are new cannot be said."""
+    """A test with more violations than its report lists, so that new ones cannot be told."""
 
     test: str
     before: int
@@ -104,7 +104,7 @@ class Unlisted(Struct, frozen=True):
 
 
 class CountChange(Struct, frozen=True):
-    """A number of things, before and after."""
+    """A count before and after."""
 
     name: str
     before: int
@@ -133,7 +133,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to tell about what was judged."""
+        """Whether any result changed."""
         return bool(
             (self.before.verdict, self.before.exit_code) != (self.after.verdict, self.after.exit_code)
             or any((self.gate, self.tests, self.scenarios, self.violations, self.tools, self.traces))
@@ -178,7 +178,7 @@ def _gate(before: Document, after: Document) -> Iterator[GateChange]:
 
 
 def _endings(document: Document) -> dict[tuple[str, str], tuple[str, str]]:
-    """How each thing asked of the gate ended, by the gravest of its lines, and what that line says."""
+    """The worst status of each gate line by kind and id, with its message."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for line in maps_in(document, "gate"):
         key = (text_of(line.get("kind")) or "", text_of(line.get("id")) or "")

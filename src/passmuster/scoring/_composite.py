@@ -34,12 +34,12 @@ COMPOSITE_SCHEMA = {
 
 
 def names_in(formula: Formula) -> set[str]:
-    """The metrics and formulas that this one names itself."""
+    """The metrics and formulas that a formula names."""
     return {part.name for part in _parts(formula.tree) if isinstance(part, Name)}
 
 
 def metrics_of(formulas: Sequence[Formula], name: str) -> set[str]:
-    """The metrics that a formula stands on, through other formulas too."""
+    """The metrics that a formula depends on, also through other formulas."""
     found: dict[str, set[str]] = {}
     for formula in formulas:  # each uses only those above it
         found[formula.name] = set().union(*(found.get(word, {word}) for word in names_in(formula)))
@@ -61,7 +61,7 @@ def _parts(tree: Expression) -> Iterator[Expression]:
 
 
 class _Definition(NamedTuple):
-    """A formula as it was found, before it is understood."""
+    """A formula as it was written, not yet parsed."""
 
     name: str
     text: str
@@ -99,7 +99,7 @@ def read_composite(
 
 
 def _refuse_idle(reader: Reader, node: Node, formulas: tuple[Formula, ...], scope: Scope) -> None:
-    """`pass` decides, so it has to be there, and to be able to go either way."""
+    """Refuse a composite without `pass`, or with one that no metric can change."""
     decides = next((formula for formula in formulas if formula.name == "pass"), None)
     if decides is None:
         reader.problem(node, "composite: needs a formula 'pass', which decides")
@@ -170,7 +170,7 @@ class _Composite:
             self.scope.below.add(name)
 
     def formulas(self) -> tuple[Formula, ...]:
-        """What was found, understood in its order; what cannot be is told and left out."""
+        """The formulas in order; those with mistakes are reported and left out."""
         understood = []
         for name, found in self._definitions.items():
             try:

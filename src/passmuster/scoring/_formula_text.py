@@ -1,7 +1,7 @@
-"""One formula, from its text to its tree: a tokenizer and a parser, for nothing that a suite says is ever executed.
+"""Parses one formula into a tree. Nothing in a suite is executed.
 
 From loose to tight: `OR`, `AND`, `NOT`, one comparison, `+ −`, `× ÷`, a sign. Signs may be ASCII or as in print.
-Numbers and truths do not mix, and that is found here, before anything has a value.
+Mixing numbers and truth values is an error here, before anything has a value.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Mistake(Exception):
 
 
 class Part(NamedTuple):
-    """A piece of a formula with what is known of it."""
+    """A parsed part of a formula."""
 
     tree: Expression
     is_truth: bool | None
-    """None where it stands on a formula that is wrong itself, so that one mistake is told once."""
+    """None where it depends on a formula that has a mistake, so that one mistake is reported once."""
     start: int
 
 
@@ -66,7 +66,7 @@ class Scope:
         self.below: set[str] = set()
 
     def kind_of(self, name: str, offset: int) -> bool | None:
-        """Whether the name stands for a truth; a `Mistake` where it stands for nothing."""
+        """Whether the name is a truth value. Raises `Mistake` for an unknown name."""
         if name in self.truths:
             return self.truths[name]
         if name in self.unfed:
@@ -83,7 +83,7 @@ class Scope:
 
 
 def tokens_of(text: str) -> Iterator[Token]:
-    """The words and signs of a text, with the line breaks between them."""
+    """The tokens of a text, line breaks included."""
     if len(text) > _LONGEST:
         raise Mistake(f"the text has {len(text):,} characters; the most that is read is {_LONGEST:,}", 0)
     at = 0
@@ -100,7 +100,7 @@ def tokens_of(text: str) -> Iterator[Token]:
 
 
 class Parser:
-    """A place in the tokens of one formula that moves forward."""
+    """A recursive-descent parser over the tokens of one formula."""
 
     def __init__(self, tokens: Sequence[Token], end: int, scope: Scope) -> None:
         self._tokens = [token for token in tokens if token.kind != "break"]
@@ -133,7 +133,7 @@ class Parser:
         return _RANKS.get(self._here.text, 0) if self._here.kind == "operator" else 0
 
     def _expression(self, least: int) -> Part:
-        """What stands here, as far as operators bind at least so tightly."""
+        """The expression here, with operators that bind at least this tightly."""
         left = self._operand()
         while (rank := self._rank()) >= least:
             signs, parts = [], [left]
@@ -157,7 +157,7 @@ class Parser:
         return Part(Name(token.text), self._scope.kind_of(token.text, token.start), token.start)
 
     def _nested(self, read: Callable[[], Part]) -> Part:
-        """What `read` finds here, unless it stands too deep to be meant."""
+        """What `read` finds here. Raises `Mistake` where it is nested too deeply."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise Mistake(f"the formula is nested more than {_DEEPEST} deep here; define parts of it", self._here.start)
@@ -195,7 +195,7 @@ def _number(token: Token) -> float:
 
 
 def _joined(parts: list[Part], signs: list[Token], rank: int, rates: Collection[str]) -> Part:
-    """Operators of one rank with what stands between them, once it is known that they fit."""
+    """Operators of one rank with their operands, type-checked."""
     needs_truth = rank < _COMPARISON
     for place, part in enumerate(parts):
         sign = signs[max(place - 1, 0)].text.upper()
@@ -232,7 +232,7 @@ def _refuse_idle(part: Part, operator: str, limit: Part, rates: Collection[str])
 
 
 def _stated(tree: Expression) -> float | None:
-    """The number that stands there, with its sign."""
+    """The value of a number, with its sign."""
     match tree:
         case Number():
             return tree.value

@@ -1,7 +1,6 @@
-"""Formulas worked out: what `composite` comes to, given the metrics.
+"""Evaluates the formulas of `composite`.
 
-What has no value gives none to everything that uses it, whatever else stands there: `AND` and `OR` are no way around a
-metric that nobody knows.
+An operand without a value makes the whole expression have none: `AND` and `OR` do not short-circuit around it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ Value = float | bool | None
 
 
 def evaluate(formulas: Sequence[Formula], values: Mapping[str, float | None]) -> dict[str, Value]:
-    """Each formula's value: a number, a truth, or None where a metric or a quotient has no value."""
+    """Each formula's value: a number, a truth value, or None where a metric or a quotient has none."""
     found: dict[str, Value] = {}
     for formula in formulas:
         found[formula.name] = _value(formula.tree, values, found)

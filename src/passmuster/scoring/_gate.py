@@ -1,4 +1,4 @@
-"""The gate: one line for every reason the verdict has, and the exit code that follows from them."""
+"""The gate: one line for each reason of the verdict, and the exit code that follows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from passmuster.suite import Suite
 
 _ELSEWHERE = "not on the run shown"
 _HINTS = 10
-"""For so many unknown ids a known one that looks like it is searched: that takes long in large suites."""
+"""Unknown ids that get a did-you-mean hint: finding one is slow in large suites."""
 
 
 def gate_lines(
@@ -30,7 +30,7 @@ def gate_lines(
     tally: Tally,
     settings: Settings,
 ) -> list[GateLine]:
-    """Every line: of the tests, of the scenarios, of the suite as a whole, and of what was odd about the input."""
+    """Every line: about tests, scenarios, the suite as a whole, judges and the input."""
     gate = [
         *_test_lines(suite, tests),
         *(_idle_rule_lines(suite, tests) if settings.strict else ()),
@@ -41,10 +41,10 @@ def gate_lines(
         *([] if settings.partial else _input_lines(suite, tally, settings)),
     ]
     if settings.strict:
-        gate = [_tightened(line) for line in gate]
+        gate = [_strict(line) for line in gate]
     judges = list(_judge_lines(suite, [tried for tried, _ in scenarios]))
     if settings.strict and settings.judge == "off":  # an earlier failure spared no judge that would have been asked
-        judges = [_tightened(line) for line in judges]
+        judges = [_strict(line) for line in judges]
     return [*gate, *judges]
 
 
@@ -79,9 +79,9 @@ def _test_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
 
 
 def _idle_rule_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
-    """The rules that never fired in tests that did: only listed, but under `--strict` no more a pass than such a test.
+    """Rules that were never exercised in tests that were. Without `--strict` they are only listed in the report.
 
-    Were they let off, one more rule that fires would turn the gate of a strict run green.
+    Under `--strict` they block, or else one more rule that is exercised could turn a red gate green.
     """
     for test in tests:
         for number, rule in enumerate(test.rules if test.exercised else ()):
@@ -158,7 +158,7 @@ def _scenario_lines(
 
 
 class _Remark(Struct, frozen=True):
-    """What warns besides a scenario's own line."""
+    """A warning about a scenario besides its own line."""
 
     kind: Kind
     message: str
@@ -168,7 +168,7 @@ class _Remark(Struct, frozen=True):
 
 
 def _remarks(tried: ScenarioRuns, report: ScenarioReport, excused: bool) -> Iterator[_Remark]:
-    """All of them; `excused` where the scenario's own line is a failure which something tolerates."""
+    """The warnings about a scenario; `excused` says that its own line is a tolerated failure."""
     tally, runs = tried.tally, plural(report.runs, "run")
     if tally.warned and excused:  # a failure that is tolerated does not excuse what warns besides
         reasons = _why(report, "warn") or _ELSEWHERE
@@ -209,7 +209,7 @@ def _required_line(suite: Suite, required_at: int, report: ScenarioReport, messa
 
 
 def status_reason(report: ScenarioReport) -> str:
-    """Why a scenario ended as it did."""
+    """The reason for a scenario's status."""
     match report.status:
         case "missing":
             return "no trace belongs to this scenario: it never ran"
@@ -226,7 +226,7 @@ def status_reason(report: ScenarioReport) -> str:
 
 
 def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[GateLine]:
-    """What judges did not say, told once. The scenarios' own lines decide, so that `--strict` changes nothing here."""
+    """Questions without a verdict, in one line. The scenarios' own lines decide, so `--strict` changes nothing here."""
     reasons: dict[str, int] = {}
     spared = 0
     for one in scenarios:
@@ -243,7 +243,7 @@ def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[Ga
 
 
 def _calibration_line(suite: Suite, settings: Settings) -> Iterator[GateLine]:
-    """That judges can only warn, and why; an ordinary warning, so that `--strict` blocks."""
+    """Why judges can only warn; an ordinary warning, so that `--strict` blocks."""
     if settings.uncalibrated is None:
         return
     remedy = f"run `passmuster judge audit {suite.file} --labels FILE`"
@@ -252,7 +252,7 @@ def _calibration_line(suite: Suite, settings: Settings) -> Iterator[GateLine]:
 
 
 def _why(report: ScenarioReport, status: str) -> str:
-    """The checks of the run shown that ended so, each with its reason; a check that broke is a failure too."""
+    """The checks of the shown run with this status, each with its reason; a check that broke counts as failed."""
     wanted = (status, "error") if status == "fail" else (status,)
     told = [
         f"{check.name}: {check.message}"
@@ -312,7 +312,7 @@ def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[Gat
             yield line(id_, f"the waiver '{waiver.reason}' matched no violation: remove it", waiver.line)
 
 
-def _tightened(line: GateLine) -> GateLine:
+def _strict(line: GateLine) -> GateLine:
     """Under `--strict` a warning blocks, unless something tolerates it."""
     if line.level == "warning" and line.status != "pass" and line.tolerated_by is None:
         return replace(line, level="blocking")

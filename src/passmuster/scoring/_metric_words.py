@@ -1,4 +1,4 @@
-"""A metric's value in words: `84.96%`, `4980 ms`, `0.0125 USD`. Sentences and tables say it alike."""
+"""Formats the values of metrics: `84.96%`, `4980 ms`, `0.0125 USD`."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import math
 from passmuster.scoring._metrics import metric_named
 
 _VAST = 1e15
-"""From here on, and below its inverse, digits would be counted rather than read."""
+"""From here on, and below its inverse, numbers are shown with an exponent."""
 
 
 def written(name: str, value: float) -> str:
-    """The value with its unit. A metric of one's own is a rate."""
+    """The value with its unit. A custom metric is a rate."""
     metric = metric_named(name)
     return number(name, value) if metric.rate else f"{number(name, value)} {metric.shown_unit}".rstrip()
 
 
 def number(name: str, value: float) -> str:
-    """The value without its unit, where that is said nearby."""
+    """The value without its unit."""
     metric = metric_named(name)
     return f"{round(value * 100, 2):g}%" if metric.rate else _digits(value * metric.per_tokens)
 
 
 def between(name: str, ends: tuple[float, float] | None) -> str:
-    """`60.97% to 100%`, without a unit; nothing where there is none."""
+    """An interval such as `60.97% to 100%`; empty where there is none."""
     return "" if ends is None else " to ".join(number(name, end) for end in ends)
 
 
 def change(name: str, before: float, after: float) -> str:
-    """How much it changed: in points for rates, else as a part of what it was; nothing where it did not."""
+    """The change, in points for rates, else relative; empty where there is none."""
     difference = after - before
     if not difference:
         return ""

@@ -1,4 +1,4 @@
-"""How much a violation weighs: the test's severity, the violation's own level, and waivers."""
+"""The level of a violation: by the test's severity, its own level, and waivers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Waiving(Struct, frozen=True):
 
 
 class SeverityPolicy:
-    """What one test makes of its outcomes."""
+    """Applies a test's severity and waivers to its outcomes."""
 
     def __init__(self, test: Test, suite: Suite, today: datetime.date) -> None:
         self.severity: Level = test.severity

@@ -1,4 +1,4 @@
-"""Figures that add up the same in any order, in bounded memory.
+"""Sums and counters that give the same result in any order of merging, in bounded memory.
 
 Floats are added exactly, as whole multiples of the smallest one there is, so that no split of the traces can change
 the last digit of a sum. Names come from traces and are untrusted: of each counter only the first so many names in
@@ -63,7 +63,7 @@ class Sums(Struct, tag="sums"):
 
 
 class Said(Struct, tag="said"):
-    """Something that does not add up; of several the first in their own order is kept."""
+    """A value that is not a sum; of several the smallest is kept."""
 
     value: Any
 
@@ -72,13 +72,13 @@ Stat = Sum | Sums | Said
 
 
 def add_stats(into: dict[str, Stat], stats: dict[str, Any]) -> None:
-    """Add what a check told of one trace."""
+    """Add the stats of one outcome."""
     for name, value in stats.items():
         _take(into, name, _stat(value))
 
 
 def merge_stats(into: dict[str, Stat], other: dict[str, Stat]) -> None:
-    """Add what was told of other traces."""
+    """Add the stats of another tally."""
     for name, stat in other.items():
         _take(into, name, stat)
 

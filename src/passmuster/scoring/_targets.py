@@ -1,4 +1,4 @@
-"""What was reached, made into bounds: how far the ones of a suite can be tightened, and what to aim at next.
+"""Bounds from a baseline: how far those of a suite can be tightened, and targets to propose.
 
 A bound that is tightened still holds for what was reached: rates are rounded down and limits up, and a strict
 comparison keeps its distance. None is ever loosened.
@@ -22,17 +22,17 @@ from passmuster.suite import Bound, Suite
 _POINT = Decimal("0.0001")
 """Rates are rounded to a hundredth of a percent."""
 _DIGITS = 6
-"""Significant digits of what is no rate."""
+"""Significant digits of values that are no rates."""
 _SMALLEST = Decimal("1e-9")
-"""What is no further apart counts as equal."""
+"""Values this close count as equal."""
 _NOISE = 12
-"""Digits that a sum of floats can be trusted for."""
+"""Digits up to which a sum of floats is exact."""
 _SURE = 0.95
 """The confidence of the intervals that a baseline records."""
 
 
 class Tightened(Struct, frozen=True):
-    """A bound that what was reached allows to tighten."""
+    """A bound that can be tightened to what was reached."""
 
     name: str
     """Its place in the suite: `thresholds.blocking.pass_rate`."""
@@ -71,7 +71,7 @@ class _Reached(Struct, frozen=True):
 
 
 def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tightened | Kept]:
-    """What becomes of each bound of the suite; those that are as tight already are passed over."""
+    """What happens to each bound of the suite; those that are tight already are left out."""
     for name, bound, reached in _bounds(suite, baseline):
         metric = metric_named(bound.metric)
         against = (bound.operator in (">=", ">")) != (metric.better == "up")
@@ -117,7 +117,7 @@ def _is_tighter(bound: Bound, value: float) -> bool:
 
 
 def _allowed(bound: Bound, metric: SuiteMetric, reached: float, slack: float) -> Decimal:
-    """The tightest value that what was reached holds with so much to spare, rounded to the lenient side."""
+    """The tightest value that the reached one meets with this slack, rounded to the lenient side."""
     rises = bound.operator in (">=", ">")
     given = Decimal(repr(slack))
     exact = _settled(reached)
@@ -136,7 +136,7 @@ def _allowed(bound: Bound, metric: SuiteMetric, reached: float, slack: float) ->
 
 
 def _settled(value: float) -> Decimal:
-    """The value without the last digits, which additions of floats have blurred."""
+    """The value without the last digits, which are noise of float addition."""
     return Decimal(f"{value:.{_NOISE}g}")
 
 
@@ -176,7 +176,7 @@ def _metric(suite: Suite, baseline: Baseline, name: str) -> _Reached | None:
 
 
 def _category(suite: Suite, baseline: Baseline, category: str) -> _Reached | None:
-    """The pass rate of the recorded scenarios that the suite counts to the category."""
+    """The pass rate of the recorded scenarios that have this category in the suite."""
     ids = [scenario.id for scenario in suite.scenarios if scenario.category == category]
     shares = [baseline.scenarios[id_].passed for id_ in ids if id_ in baseline.scenarios]
     tries = [(share.passed, share.counted) for share in shares if share.counted]
@@ -189,7 +189,7 @@ def _category(suite: Suite, baseline: Baseline, category: str) -> _Reached | Non
 
 
 def _is_stale(suite: Suite, baseline: Baseline, name: str, metric: SuiteMetric) -> bool:
-    """Whether what was reached was counted in another way than the suite counts today."""
+    """Whether weights or categories have changed since the baseline was saved."""
     known = [(one, baseline.scenarios[one.id]) for one in suite.scenarios if one.id in baseline.scenarios]
     if metric.weighted or name == "pass_criteria.overall":
         return any(weight_of(one, suite) != recorded.weight for one, recorded in known)

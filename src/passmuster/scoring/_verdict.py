@@ -1,4 +1,4 @@
-"""From a tally to a verdict: what every test and scenario came to, the gate, and the exit code."""
+"""Turns a tally into a report: results of tests and scenarios, metrics, gate and exit code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def conclude(
     suite: Suite, tally: Tally, settings: Settings, lines: Mapping[Spot, int], baseline: Baseline | None = None
 ) -> Report:
-    """The verdict of a suite, from everything that was counted, and from what was recorded before."""
+    """The report of a suite, from the tally of its traces and, where there is one, a baseline."""
     tally.settle()
     tests = [_test_report(suite, test, counted, lines) for test, counted in zip(suite.tests, tally.tests, strict=True)]
     _refuse_idle_tags(suite, tests)
@@ -131,7 +131,7 @@ def _broken(tally: TestTally, lines: Mapping[Spot, int]) -> str | None:
 
 
 def _refuse_idle_tags(suite: Suite, tests: list[TestReport]) -> None:
-    """A test whose tags neither a scenario nor a trace has selects nothing: the suite is wrong."""
+    """Raise for a test whose tags no scenario and no trace has: it selects nothing."""
     known = {tag for scenario in suite.scenarios for tag in scenario.tags}
     problems = [
         Problem(
@@ -150,7 +150,7 @@ def _refuse_idle_tags(suite: Suite, tests: list[TestReport]) -> None:
 def _measured(
     suite: Suite, chosen: Sequence[ScenarioRuns], tally: Tally, figures: Figures | None
 ) -> dict[str, Measured]:
-    """Every metric there is something to make of: a suite of tests alone has the scores of its custom metrics."""
+    """The metrics of a run. A suite of tests alone has only the scores of its custom metrics."""
     if not suite.asks_figures and not any(counted.scores for counted in tally.tests):
         return {}
     return measure(suite, chosen, tally, figures)
@@ -169,7 +169,7 @@ def _about_suite(
 
 
 def _metrics(suite: Suite, measured: dict[str, Measured]) -> dict[str, Metric]:
-    """The metrics that have a value, and those without one that the suite speaks of."""
+    """The metrics that have a value, and those without one that the suite names."""
     named: list[str] = []
     if suite.states_bounds or suite.baseline is not None:
         from passmuster.scoring._suite_gate import named_metrics

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, cast
+from decimal import Decimal
+from typing import Literal, cast
 
 from msgspec import Struct
 
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Custom, JsonSchema
 from passmuster.suite.text._nodes import Node, Scalar
-
-if TYPE_CHECKING:
-    from decimal import Decimal
 
 RepeatPolicy = Literal["all", "any", "majority"] | float
 """How many of a scenario's runs have to pass; a number is the fraction of them."""
@@ -38,8 +36,6 @@ def quantity_of(text: str) -> Quantity | None:
     found = re.fullmatch(_QUANTITY, text.strip()) if len(text) <= _LONGEST else None
     if found is None or (found["dollar"] and found["unit"]):
         return None
-    from decimal import Decimal  # late, for many suites state no quantity
-
     number = Decimal(found["number"])
     if number and not -300 <= number.adjusted() <= 300:
         raise ValueError(f"the number '{found['number']}' is beyond what can be compared")
