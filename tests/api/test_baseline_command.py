@@ -138,7 +138,7 @@ def test_a_run_that_could_not_be_decided_is_not_saved(shop: Path) -> None:
     source_of(shop, traces_of(dict.fromkeys("ABCD", BROKEN)), "broken.jsonl")
     ended = passmuster_("baseline", "save", "--traces", "broken.jsonl", "-o", "b.json", cwd=shop)
     assert ended.code == 3
-    assert ended.stderr.endswith("No baseline was written: an outside part failed.\n")
+    assert ended.stderr.endswith("No baseline was written.\n")
     assert not (shop / "b.json").exists()
 
 

@@ -64,7 +64,7 @@ def save(
 ) -> None:
     """Evaluate traces by a suite, and save the result as a baseline.
 
-    Exit codes: 0 it was written, 2 the input is wrong, 3 an outside part failed and nothing was written.
+    Exit codes: 0 it was written, 2 the input is wrong, 3 nothing was written, for the reason shown.
     """
     try:
         chosen = api.RunOptions(
@@ -84,7 +84,7 @@ def save(
         sys.exit(2)
     except OutsideError as error:
         say(f"error: {reports.one_line(str(error.problem))}")
-        say("No baseline was written: an outside part failed.")
+        say("No baseline was written.")
         sys.exit(3)
     report = saved.report
     if report.exit_code:

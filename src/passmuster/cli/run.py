@@ -57,7 +57,7 @@ def command(
     """Evaluate an agent's traces by a suite.
 
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
-    Exit codes: 0 the gate passed, 1 it failed, 2 the input is wrong, 3 an outside part failed.
+    Exit codes: 0 the gate passed, 1 it failed, 2 the input is wrong, 3 it could not be decided.
     """
     try:
         chosen = api.RunOptions(
@@ -94,7 +94,7 @@ def _run(suite: str | None, chosen: api.RunOptions, stdin: api.StandardInput, qu
         return 2
     except OutsideError as error:
         _tell(error)
-        say("The gate could not be decided: an outside part failed.")
+        say("The gate could not be decided.")
         return 3
     code = _deliver(run, chosen.reports, quiet)
     if history:
