@@ -30,8 +30,6 @@ class Neighbours(Struct, frozen=True, omit_defaults=True):
 class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One broken constraint or rule, located in the suite and in the trace. Fields that do not apply are left out."""
 
-    message: str
-    level: Level = "block"
     kind: Literal["missing", "extra", "different"] | None = None
     """For `expected_calls`: what has to be edited."""
     tool: str | None = None
@@ -49,14 +47,16 @@ class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
     call_index: int | None = None
     """From 1, tool calls only. For a missing call: the place where it would stand."""
     calls_found: int | None = None
+    level: Level = "block"
     policy_file: str | None = None
     policy_line: int | None = None
     trace_id: str | None = None
-    scenario: str | None = None
     trace_file: str | None = None
     trace_line: int | None = None
-    neighbours: Neighbours | None = None
+    message: str
     suggestion: str | None = None
+    scenario: str | None = None
+    neighbours: Neighbours | None = None
     waived: str | None = None
     """The waiver that turned this into a warning: its reason and last day."""
 

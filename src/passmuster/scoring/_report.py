@@ -74,19 +74,19 @@ class TestReport(Struct, frozen=True):
     metric: str
     status: Status
     exercised: bool
+    rules: list[RuleReport]
+    violations: list[Violation]
+    violation_count: int
+    """All of them; `violations` holds the first few thousand in the order of the traces."""
+    stats: dict[str, Any]
+    duration_ms: float
     severity: Literal["block", "warn", "log"]
     file: str
     line: int
     traces: int
     """How many traces it applied to."""
     failed_traces: int
-    rules: list[RuleReport]
-    violations: list[Violation]
-    violation_count: int
-    """All of them; `violations` holds the first few thousand in the order of the traces."""
     waived_count: int
-    stats: dict[str, Any]
-    duration_ms: float
     error: str | None = None
     """Why the check itself broke, with the traceback of a custom metric."""
 
@@ -168,9 +168,6 @@ class Report(Struct, frozen=True, kw_only=True):
 
     schema: str = REPORT_SCHEMA
     suite: str
-    suite_file: str
-    agent_version: str | None = None
-    """The version of the agent, where options, suite or traces state one."""
     verdict: Literal["pass", "warn", "fail", "error"]
     exit_code: int
     partial: bool
@@ -180,6 +177,9 @@ class Report(Struct, frozen=True, kw_only=True):
     scenarios: list[ScenarioReport]
     traces: TraceCounts
     provenance: Provenance
+    suite_file: str
+    agent_version: str | None = None
+    """The version of the agent, where options, suite or traces state one."""
     tools: dict[str, int] = field(default_factory=dict)
     """How often each tool was called."""
     root: str = ""

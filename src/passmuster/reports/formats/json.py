@@ -3,56 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from passmuster.checks import CheckReport, LayerReport, Violation
-from passmuster.scoring import Attempt, GateLine, Metric, Report, RuleReport, ScenarioReport, TestReport
+from passmuster.checks import Behaviors, CheckReport, LayerReport, Violation
+from passmuster.scoring import Attempt, GateLine, Metric, Report, ScenarioReport, TestReport
 
 FILE_NAME = "report.json"
 DESCRIPTION = "For programs: every field of the report."
 
-_REPORT = (
-    *("schema", "suite", "verdict", "exit_code", "partial"),
-    *("metrics", "gate", "tests", "scenarios", "traces", "provenance"),
-)
-_GATE = ("kind", "id", "level", "status", "actual", "expected", "message", "tolerated_by", "file", "line")
-_TEST = ("id", "metric", "status", "exercised", "rules", "violations", "violation_count", "stats", "duration_ms")
-_RULE = ("type", "line", "status", "exercised_on")
-_METRIC = ("value", "n", "ci95")
-_SCENARIO = ("id", "category", "status", "score", "weight", "runs", "layers", "behaviors", "attempts")
-_CHECK = ("name", "status", "message", "line", "violations")
-_VIOLATION = (
-    *(
-        "kind",
-        "tool",
-        "argument",
-        "value",
-        "constraint",
-        "rule",
-        "pattern",
-        "expected",
-        "actual",
-        "call_index",
-        "calls_found",
-    ),
-    *("level", "policy_file", "policy_line", "trace_id", "trace_file", "trace_line", "message", "suggestion"),
-)
+_ALWAYS: dict[type[Struct], tuple[str, ...]] = {
+    Report: tuple(name for name in Report.__struct_fields__ if name != "root"),
+    GateLine: ("kind", "id", "level", "status", "actual", "expected", "message", "tolerated_by", "file", "line"),
+    TestReport: TestReport.__struct_fields__,
+    Metric: ("value", "n", "ci95"),
+    ScenarioReport: ScenarioReport.__struct_fields__[:11],
+    Attempt: ("trace_id", "status", "score"),
+    LayerReport: ("status", "checks"),
+    CheckReport: CheckReport.__struct_fields__,
+    Behaviors: Behaviors.__struct_fields__,
+}
+"""Fields that are written whatever they hold, first and in this order. Others follow if they hold something."""
+_UNWRITTEN = ("root", "secrets", "has_value")
 
 
 def write(report: Report) -> bytes:
     """The report as indented JSON."""
-    top = _ordered(report, _REPORT, leave_out=("root",))
-    top["metrics"] = {name: _metric(metric) for name, metric in report.metrics.items()}
-    top["gate"] = [_gate(line) for line in report.gate]
-    top["tests"] = [_test(test) for test in report.tests]
-    top["scenarios"] = [_scenario(scenario) for scenario in report.scenarios]
-    top["duration_ms"] = round(report.duration_ms, 3)
-    return encoded(top)
+    return encoded(replace(report, duration_ms=round(report.duration_ms, 3)))
 
 
 def encoded(value: Any) -> bytes:
@@ -65,71 +46,20 @@ def encoded(value: Any) -> bytes:
     return data.replace(b"##", b"#\\u0023") + b"\n"
 
 
-def violation_map(violation: Violation) -> dict[str, Any]:
-    """The fields that a violation has; `value` may be null if it has one."""
-    fields = _ordered(violation, _VIOLATION, leave_out=("has_value",))
-    return {
-        name: value for name, value in fields.items() if (violation.has_value if name == "value" else value is not None)
-    }
-
-
-def _ordered(struct: Struct, first: tuple[str, ...], leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A struct's fields: the named ones first, then the others as they are declared."""
+def _fields(struct: Struct) -> Iterator[tuple[str, Any]]:
+    """The fields of a struct that are written. The `value` of a violation may be null if it has one."""
     fields = asdict(struct)
-    rest = (name for name in fields if name not in first and name not in leave_out)
-    return {name: fields[name] for name in (*first, *rest)}
-
-
-def _gate(line: GateLine) -> dict[str, Any]:
-    fields = _ordered(line, _GATE)
-    return {name: value for name, value in fields.items() if name in _GATE or value is not None}
-
-
-def _test(test: TestReport) -> dict[str, Any]:
-    fields = _ordered(test, _TEST)
-    fields["rules"] = [_rule(rule) for rule in test.rules]
-    fields["violations"] = [violation_map(violation) for violation in test.violations]
-    fields["duration_ms"] = round(test.duration_ms, 3)
-    return fields
-
-
-def _rule(rule: RuleReport) -> dict[str, Any]:
-    return _ordered(rule, _RULE)
-
-
-def _scenario(scenario: ScenarioReport) -> dict[str, Any]:
-    fields = _ordered(scenario, _SCENARIO, leave_out=("secrets",))
-    fields["layers"] = {name: _layer(layer) for name, layer in scenario.layers.items()}
-    fields["behaviors"] = {
-        **asdict(scenario.behaviors),
-        "checks": [_check(check) for check in scenario.behaviors.checks],
-    }
-    fields["reasons"] = scenario.behaviors.reasons
-    fields["attempts"] = [_attempt(attempt) for attempt in scenario.attempts]
-    return {
-        name: value for name, value in fields.items() if name in (*_SCENARIO, "file", "line") or value not in (None, [])
-    }
-
-
-def _layer(layer: LayerReport) -> dict[str, Any]:
-    measures = {"measures": layer.measures} if layer.measures else {}
-    return {"status": layer.status, "checks": [_check(check) for check in layer.checks], **measures}
-
-
-def _check(check: CheckReport) -> dict[str, Any]:
-    return {**_ordered(check, _CHECK), "violations": [violation_map(violation) for violation in check.violations]}
-
-
-def _metric(metric: Metric) -> dict[str, Any]:
-    fields = asdict(metric)
-    return {name: value for name, value in fields.items() if name in _METRIC or value is not None}
-
-
-def _attempt(attempt: Attempt) -> dict[str, Any]:
-    fields = asdict(attempt)
-    if attempt.message is None:
-        del fields["message"]
-    return fields
+    always = _ALWAYS.get(type(struct), ())
+    if isinstance(struct, Violation):
+        always = ("value",) if struct.has_value else ()
+        fields = {name: value for name, value in fields.items() if name != "value" or struct.has_value}
+    elif isinstance(struct, ScenarioReport):
+        fields["reasons"] = struct.behaviors.reasons
+    nothing: tuple[Any, ...] = (None, [], {}, ()) if type(struct) in _ALWAYS else (None,)
+    first = always if len(always) > 1 else ()
+    for name in (*first, *(name for name in fields if name not in first)):
+        if name in always or (name not in _UNWRITTEN and fields[name] not in nothing):
+            yield name, fields[name]
 
 
 def _plain(value: Any) -> Any:
@@ -148,7 +78,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     if isinstance(value, Struct):
-        return {_text(name): _plain(inner) for name, inner in asdict(value).items() if inner is not None}
+        return {name: _plain(inner) for name, inner in _fields(value)}
     return _text(str(value))
 
 
