@@ -404,3 +404,29 @@ def test_a_plugin_that_cannot_be_imported_is_told_at_its_line(tmp_path: Path) ->
 
 def test_the_same_format_twice_is_one_report(tmp_path: Path) -> None:
     assert load(tmp_path, f"{A_TEST}output: {{format: [json, json]}}\n").output.formats == ("json",)
+
+
+@pytest.mark.parametrize(
+    ("suite", "expected"),
+    [
+        (
+            "tests: [{id: t}, {id: t, metric: tool_blocklist, blocklist: [x]}]\n"
+            "waivers: [{test: t, reason: r, expires: 2030-01-01}]\n",
+            ["1:9: tests.t: 'metric' is missing", "1:23: tests[1]: the id 't' is taken on line 1"],
+        ),
+        (
+            "tests:\n  - {id: '', metric: tool_blocklist, blocklist: [x]}\n"
+            "  - {id: ' ', metric: tool_blocklist, blocklist: [x]}\n",
+            ["2:10: tests[0].id: is empty", "3:10: tests[1].id: is empty"],
+        ),
+        (
+            "defaults: {bogus: 1}\nscenarios: [{id: a, path: {max_loops: 1}}]\n",
+            ["1:12: defaults: unknown key 'bogus'"],
+        ),
+    ],
+)
+def test_one_mistake_is_told_once_and_hides_no_other(tmp_path: Path, suite: str, expected: list[str]) -> None:
+    found = problems(tmp_path, suite)
+    assert len(found) == len(expected)
+    for problem, start in zip(found, expected, strict=True):
+        assert problem.startswith(f"passmuster.yaml:{start}")

@@ -90,7 +90,7 @@ def _is_map(reader: Reader, item: Node, at: str) -> bool:
 
 
 def _scenario(reader: Reader, map_: Mapping, at: str, id_: str, library: MappingOf[str, Behavior]) -> Scenario:
-    written = read_record(Scenario, reader, map_, at) or Scenario()
+    written = read_record(Scenario, reader, map_, at, also=map_.entries) or Scenario()
     label = written.correctness.values.get("label") if written.correctness else None
     if label is not None and written.label not in (None, label):
         reader.problem(map_.entries["label"], f"{at}: 'label' and 'correctness.label' differ; keep one of the two")

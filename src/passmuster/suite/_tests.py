@@ -22,29 +22,26 @@ def read_tests(context: Context, suite: Suite, node: Node) -> Suite:
     lines: dict[str, int] = {}
     tests: list[Test] = []
     for place, item in enumerate(reader.items(node, "tests")):
-        test = _test(context, item, f"tests[{place}]")
-        if test is None:
+        at = f"tests[{place}]"
+        if not isinstance(item, Mapping):
+            reader.expected("a map", item, at)
             continue
-        if test.id in lines:
-            at = item.get("id") if isinstance(item, Mapping) else None
-            reader.problem(at or item, f"tests[{place}]: the id '{test.id}' is taken on line {lines[test.id]}")
-        lines.setdefault(test.id, test.line)
-        tests.append(test)
+        id_ = _text_of(item.get("id"))
+        if id_ in lines:
+            reader.problem(item.entries["id"].value, f"{at}: the id '{id_}' is taken on line {lines[id_]}")
+        elif id_:
+            lines[id_] = item.line
+        tests.append(_test(context, item, f"tests.{id_}" if id_ else at))
     return replace(suite, tests=tuple(tests))
 
 
-def _test(context: Context, node: Node, at: str) -> Test | None:
+def _test(context: Context, node: Mapping, at: str) -> Test:
     reader = context.reader
-    if not isinstance(node, Mapping):
-        reader.expected("a map", node, at)
-        return None
-    if id_ := _text_of(node.get("id")):
-        at = f"tests.{id_}"
     kind = _kind(context, node, at)
     label = f"{at} ({kind.name})" if kind else at
     test = read_record(Test, reader, node, at, also=fields_of(kind.record) if kind else node.entries, label=label)
     spec = kind.read(reader, node, at) if kind else None
-    return replace(test, spec=spec) if test else None
+    return replace(test or Test(id=_text_of(node.get("id")), metric="", line=node.line), spec=spec)
 
 
 def _kind(context: Context, node: Mapping, at: str) -> CheckKind | None:
@@ -58,8 +55,9 @@ def _kind(context: Context, node: Mapping, at: str) -> CheckKind | None:
 
 
 def _text_of(node: Node | None) -> str:
-    """The text of a node, empty where it is none; `TEXT` notes what is wrong with it."""
-    return TEXT.read(Reader(""), node, "") if node is not None else ""
+    """The text of a node, empty where it has none; what is wrong with it is noted when the test is read."""
+    text = TEXT.read(Reader(""), node, "") if node is not None else ""
+    return text if text.strip() else ""
 
 
 def _scenarios_among(ids: list[str]) -> Custom[tuple[str, ...]]:
