@@ -28,11 +28,7 @@ from click.testing import CliRunner
 
 import passmuster
 from passmuster import api, metrics
-from passmuster.checks import MatcherWords
 from passmuster.checks._json_schema import FORMATS
-from passmuster.checks._selectors import Selector
-from passmuster.checks.args import Argument
-from passmuster.checks.kinds import args_valid
 from passmuster.checks.layers.path.expected_calls import ExpectedCalls
 from passmuster.cli._main import command as group
 from passmuster.suite import fields_of
@@ -248,10 +244,6 @@ def words(page: str, heading: str, column: int = 0) -> list[str]:
 
 LISTED: list[tuple[str, str, int, set[str]]] = [
     ("docs/suite.md", "### Baseline", 0, set(fields_of(BaselineSpec)) - {"description"}),
-    ("docs/checks.md", "## args_valid", 0, set(fields_of(args_valid.ArgsValid))),
-    ("docs/checks.md", "### What an argument may say", 0, set(fields_of(Argument))),
-    ("docs/checks.md", "### Matchers", 0, set(fields_of(MatcherWords))),
-    ("docs/checks.md", "### Selectors", 0, set(fields_of(Selector))),
     ("docs/checks.md", "## Waivers", 0, set(fields_of(Waiver))),
     ("docs/checks.md", "## Severity", 0, {"block", "warn", "log"}),
     ("docs/layers.md", "### expected_calls", 0, set(fields_of(ExpectedCalls))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from passmuster.checks import KINDS, LAYERS, RULES, BuiltInKind, rule_class
+from passmuster.checks import KINDS, LAYERS, RULES, Argument, BuiltInKind, MatcherWords, Selector, ToolEntry, rule_class
 from passmuster.reports import FORMATS as REPORT_FORMATS
 from passmuster.scoring import declared_metrics
 from passmuster.suite import Record, Scenario, SuiteFile, Test, first_line, reference_rows
@@ -22,6 +22,12 @@ def reference_tables() -> dict[str, str]:
         "test": _record(Test),
         "scenario": _record(Scenario),
         "checks": _table(("`metric`", "passes when"), _described((name, BuiltInKind(name).record) for name in KINDS)),
+        "args_valid": _record(BuiltInKind("args_valid").record),
+        "policy tool": _record(ToolEntry),
+        "policy argument": _record(Argument),
+        "tool_blocklist": _record(BuiltInKind("tool_blocklist").record),
+        "selector": _record(Selector),
+        "matcher": _record(MatcherWords),
         "rules": _table(("`type`", "keys", "holds when"), _rules()),
         **{layer: _layer(layer) for layer in LAYERS},
         "metrics": _table(

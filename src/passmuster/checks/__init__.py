@@ -20,10 +20,11 @@ if TYPE_CHECKING:
         ScenarioOutcome,
         Way,
     )
-    from passmuster.checks._selectors import SELECTORS
+    from passmuster.checks._selectors import SELECTORS, Selector
     from passmuster.checks._spec import CheckError, spec_of
     from passmuster.checks._view import View, Viewer
     from passmuster.checks._vocabulary import VOCABULARY
+    from passmuster.checks.args import Argument, ToolEntry
     from passmuster.checks.kinds import KINDS
     from passmuster.checks.layers._layer_map import LAYERS
     from passmuster.checks.layers._scenario import ScenarioCheck
@@ -50,10 +51,11 @@ else:
                 "Way",
             ),
             "_spec": ("CheckError", "spec_of"),
-            "_selectors": ("SELECTORS",),
+            "_selectors": ("SELECTORS", "Selector"),
             "_view": ("View", "Viewer"),
             "layers._scenario": ("ScenarioCheck",),
             "_vocabulary": ("VOCABULARY",),
+            "args": ("Argument", "ToolEntry"),
             "kinds": ("KINDS",),
             "matchers": ("MATCHER", "MatcherWords"),
             "rules": ("RULE", "RULES", "AnyRule", "rule_class"),

@@ -43,16 +43,23 @@ class Selector(Record, frozen=True, kw_only=True):
     """Calls of tools that fit a pattern and, where stated, whose arguments, result and failure fit too."""
 
     tool: Annotated[
-        tuple[str, ...], _PATTERNS, Key("A tool pattern, or a list of which any will do.", example="refund_*")
+        tuple[str, ...],
+        _PATTERNS,
+        Key("A tool pattern, or a list of which any will do; without it, any tool.", example="refund_*"),
     ] = ("*",)
     args: Annotated[
         "dict[str, Matcher] | None",
         MapOf(_MATCHER),
-        Key("Arguments, by name or dotted path, and what each has to be.", example={"amount": {"$gt": 200}}),
+        Key(
+            "Arguments, by name or dotted path (a name that has the dot itself wins), and what each has to be.",
+            example={"amount": {"$gt": 200}},
+        ),
     ] = None
     result: Annotated["Matcher | None", _MATCHER, Key("What the result has to be.", example={"approved": True})] = None
     failed: Annotated[
-        bool | None, BOOLEAN, Key("Only calls that failed (`true`), or only those that did not (`false`).")
+        bool | None,
+        BOOLEAN,
+        Key("Only calls that failed (`true`) or did not (`false`); replaces what a rule says of failed calls."),
     ] = None
 
     schema_extra = {  # noqa: RUF012 - a class variable of the base

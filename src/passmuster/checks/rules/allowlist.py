@@ -1,4 +1,4 @@
-"""`allowlist`: nothing else is called."""
+"""`allowlist`: no other tool is called."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from passmuster.suite import Key
 
 
 class Allowlist(Rule, frozen=True, kw_only=True):
-    """Nothing else is called."""
+    """No other tool is called."""
 
     tools: Annotated[CallsOrNone, Key("The calls that are allowed. `[]` allows none.", example=["get_*", "search"])]
 

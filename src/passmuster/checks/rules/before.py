@@ -8,7 +8,7 @@ from passmuster.suite import Key
 
 
 class Before(Rule, frozen=True, kw_only=True):
-    """No call of `then` without an earlier call of `first`."""
+    """No call of `then` without an earlier call of `first`. A list: of each."""
 
     first: Annotated[Calls, Key("What has to be called first. A list: each of them.", example="verify_identity")]
     then: Annotated[Calls, Key("What may be called only after it. A list: any of them.", example="issue_refund")]

@@ -1,4 +1,4 @@
-"""`require`: called at least once. A list: each of them."""
+"""`require`: called at least once."""
 
 from typing import Annotated
 

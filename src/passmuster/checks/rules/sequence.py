@@ -8,7 +8,7 @@ from passmuster.suite import BOOLEAN, Key
 
 
 class Sequence(Rule, frozen=True, kw_only=True):
-    """All of these are called in this order."""
+    """All of these are called in this order; `strict`: directly one after another."""
 
     tools: Annotated[Calls, Key("The calls, in their order.", example=["open_ticket", "add_note", "close_ticket"])]
     strict: Annotated[bool, BOOLEAN, Key("Directly one after another.")] = False
