@@ -10,7 +10,7 @@ a line break inside parentheses is white space. A formula may use the metrics an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from passmuster._problems import Problem
@@ -79,114 +79,92 @@ def read_composite(
     unfed: Mapping[str, str] | None = None,
     lines: Sequence[str] = (),
 ) -> tuple[Formula, ...]:
-    """The formulas of `composite` in their order, each with all it may name.
+    """The formulas of `composite` in their order.
 
-    `known` are the metrics; `unfed` says of some why they can never have a value. `lines` are those of the file:
-    with them a mistake inside a formula is told at its own place, else at that of the text it stands in.
+    `known` are the metrics; `unfed` says of some why they can never have a value. `lines` are those of the file: with
+    them a mistake inside a formula is reported at its own place.
     """
     before = len(reader.problems)
-    found = _Composite(reader, known, unfed or {}, lines)
-    if isinstance(node, MappingNode):
-        found.take_map(node)
-    elif isinstance(node, Scalar) and isinstance(node.value, str):
-        found.take_block(node)
-    else:
-        reader.expected("a map of formulas, or lines such as 'pass = accuracy >= 0.9'", node, "composite")
-    formulas = found.formulas()
-    if len(reader.problems) == before:
-        _refuse_idle(reader, node, formulas, found.scope)
-    return formulas
+    rates = {name for name, metric in declared_metrics().items() if metric.rate}
+    scope = Scope(known, unfed or {}, rates)
 
+    def problem(line: int, column: int | None, message: str) -> None:
+        reader.problems.append(Problem(message, reader.file, line, column))
 
-def _refuse_idle(reader: Reader, node: Node, formulas: tuple[Formula, ...], scope: Scope) -> None:
-    """Refuse a composite without `pass`, or with one that no metric can change."""
-    decides = next((formula for formula in formulas if formula.name == "pass"), None)
-    if decides is None:
+    def mistake_in(node: Scalar, mistake: Mistake, at: str) -> None:
+        problem(*_place(node, lines, mistake.offset), f"{at}: {mistake}")
+
+    definitions: dict[str, _Definition] = {}
+    for one in _definitions(reader, node, lines, mistake_in):
+        if why := _why_no_name(one.name, scope, definitions):
+            problem(one.line, one.column, f"composite: '{one.name}' {why}")
+        else:
+            definitions[one.name] = one
+    scope.below.update(definitions)
+    formulas = []
+    for name, one in definitions.items():
+        try:
+            part = Parser(one.tokens, one.end, scope).formula()
+        except Mistake as mistake:
+            mistake_in(one.node, mistake, f"composite.{name}")
+            scope.truths[name] = None
+            continue
+        scope.truths[name] = part.is_truth
+        text = " ".join(re.sub(r"#[^\n]*", "", one.text).split())
+        formulas.append(Formula(name, text, part.tree, one.line))
+    if len(reader.problems) > before:
+        return tuple(formulas)
+    # `pass` decides: it has to be there, and an agent has to be able to change it.
+    if "pass" not in definitions:
         reader.problem(node, "composite: needs a formula 'pass', which decides")
     elif scope.truths["pass"] is False:
         message = "composite.pass: has to be a comparison, such as 'final_score >= 0.85', found a number"
-        reader.problems.append(Problem(message, reader.file, decides.line))
+        problem(definitions["pass"].line, None, message)
     elif not metrics_of(formulas, "pass"):
         message = "composite.pass: uses no metric, so nothing an agent does could change it"
-        reader.problems.append(Problem(message, reader.file, decides.line))
+        problem(definitions["pass"].line, None, message)
+    return tuple(formulas)
 
 
-class _Composite:
-    """The formulas of one suite while they are read."""
+def _why_no_name(name: str, scope: Scope, definitions: Mapping[str, _Definition]) -> str | None:
+    if not re.fullmatch(r"[^\W\d]\w*", name) or name.lower() in WORDS:
+        return "is no name for a formula; it is made of letters, digits and _"
+    if name in scope.known:
+        return "is the name of a metric; give the formula another one"
+    return f"is already defined on line {definitions[name].line}" if name in definitions else None
 
-    def __init__(self, reader: Reader, known: Collection[str], unfed: Mapping[str, str], lines: Sequence[str]) -> None:
-        self._reader, self._lines = reader, lines
-        rates = {name for name, metric in declared_metrics().items() if metric.rate}
-        self.scope = Scope(known, unfed, rates)
-        self._definitions: dict[str, _Definition] = {}
 
-    def take_map(self, map_: MappingNode) -> None:
-        for entry in map_:
-            node, at = entry.value, f"composite.{entry.key}"
-            if entry.key == "description":
-                self._reader.text(node, at, empty=True)
-            elif not entry.key.startswith("x-"):
-                text = self._reader.text(node, at)
-                if not text.strip() or not isinstance(node, Scalar):
-                    continue
-                try:
-                    tokens = list(tokens_of(text))
-                except Mistake as mistake:
-                    self._problem(node, mistake, f"{at}: ")
-                    continue
-                self._define(_Definition(entry.key, text, tokens, len(text), node, entry.line, entry.column))
-
-    def take_block(self, node: Scalar) -> None:
+def _definitions(
+    reader: Reader, node: Node, lines: Sequence[str], mistake_in: Callable[[Scalar, Mistake, str], None]
+) -> Iterator[_Definition]:
+    """The formulas of a map, or of a block of lines."""
+    if isinstance(node, Scalar) and isinstance(node.value, str):
         try:
             statements = list(_statements(list(tokens_of(node.text))))
         except Mistake as mistake:
-            self._problem(node, mistake, "composite: ")
-            return
+            return mistake_in(node, mistake, "composite")
         for tokens in statements:
-            line, column = _place(node, self._lines, tokens[0].start)
+            start = tokens[0].start
             if len(tokens) < 2 or tokens[0].kind != "name" or node.text[tokens[1].start : tokens[1].end] != "=":
-                wrong = Mistake(
-                    "expected 'name = formula'; a line break is allowed inside parentheses", tokens[0].start
-                )
-                self._problem(node, wrong, "composite: ")
+                wrong = Mistake("expected 'name = formula'; a line break is allowed inside parentheses", start)
+                mistake_in(node, wrong, "composite")
                 continue
-            text = node.text[tokens[1].end : tokens[-1].end]
-            self._define(_Definition(tokens[0].text, text, tokens[2:], tokens[-1].end, node, line, column))
-
-    def _define(self, definition: _Definition) -> None:
-        name = definition.name
-        why = None
-        if not re.fullmatch(r"[^\W\d]\w*", name) or name.lower() in WORDS:
-            why = "is no name for a formula; it is made of letters, digits and _"
-        elif name in self.scope.known:
-            why = "is the name of a metric; give the formula another one"
-        elif name in self._definitions:
-            why = f"is already defined on line {self._definitions[name].line}"
-        if why:
-            message = f"composite: '{name}' {why}"
-            self._reader.problems.append(Problem(message, self._reader.file, definition.line, definition.column))
-        else:
-            self._definitions[name] = definition
-            self.scope.below.add(name)
-
-    def formulas(self) -> tuple[Formula, ...]:
-        """The formulas in order; those with mistakes are reported and left out."""
-        understood = []
-        for name, found in self._definitions.items():
+            text, end = node.text[tokens[1].end : tokens[-1].end], tokens[-1].end
+            yield _Definition(tokens[0].text, text, tokens[2:], end, node, *_place(node, lines, start))
+    elif isinstance(node, MappingNode):
+        for entry in node:
+            value, at = entry.value, f"composite.{entry.key}"
+            text = "" if entry.key.startswith("x-") else reader.text(value, at, empty=entry.key == "description")
+            if entry.key == "description" or not text.strip() or not isinstance(value, Scalar):
+                continue
             try:
-                part = Parser(found.tokens, found.end, self.scope).formula()
+                tokens = list(tokens_of(text))
             except Mistake as mistake:
-                self._problem(found.node, mistake, f"composite.{name}: ")
-                self.scope.truths[name] = None
-            else:
-                self.scope.truths[name] = part.is_truth
-                text = " ".join(re.sub(r"#[^\n]*", "", found.text).split())
-                understood.append(Formula(name, text, part.tree, found.line))
-        return tuple(understood)
-
-    def _problem(self, node: Scalar, mistake: Mistake, prefix: str) -> None:
-        line, column = _place(node, self._lines, mistake.offset)
-        self._reader.problems.append(Problem(f"{prefix}{mistake}", self._reader.file, line, column))
+                mistake_in(value, mistake, at)
+                continue
+            yield _Definition(entry.key, text, tokens, len(text), value, entry.line, entry.column)
+    else:
+        reader.expected("a map of formulas, or lines such as 'pass = accuracy >= 0.9'", node, "composite")
 
 
 def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
