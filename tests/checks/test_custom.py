@@ -388,9 +388,9 @@ def test_a_broken_package_is_told_to_those_who_name_its_metric_and_to_nobody_els
     write(folder, {"tests": tests}, [trace("a")])
     done = command(folder, site)
     assert done.returncode == 2
-    assert "'gone' cannot be had: importing 'no_such_module:f' failed: ModuleNotFoundError" in done.stderr
-    assert "'number' cannot be had: 'fine:N' is not a function" in done.stderr
-    assert "'exits' cannot be had: importing 'leaves:f' failed: SystemExit" in done.stderr
+    assert "'gone' cannot be loaded: importing 'no_such_module:f' failed: ModuleNotFoundError" in done.stderr
+    assert "'number' cannot be loaded: 'fine:N' is not a function" in done.stderr
+    assert "'exits' cannot be loaded: importing 'leaves:f' failed: SystemExit" in done.stderr
 
 
 def test_a_metric_that_two_packages_define_is_nobodys_but_the_suites_own_comes_first(tmp_path: Path) -> None:

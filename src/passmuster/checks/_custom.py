@@ -1,4 +1,4 @@
-"""Custom metrics: a team's own functions, written in a suite like the built-in checks.
+"""Custom metrics: Python functions of the user, named in a suite like the built-in checks.
 
 A metric is a function `(trace, config) -> MetricResult` marked with `@metric("name")`. It is found in the modules
 that `plugins:` lists (the suite's folder is importable) and in the entry-point group `passmuster.metrics`. A
@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from passmuster.checks._outcome import Outcome, Status, Violation, status_of
-from passmuster.checks._plugins import PluginError, import_plugin, told
+from passmuster.checks._plugins import PluginError, describe_error, import_plugin
 from passmuster.checks._spec import Check, CheckSpec
 from passmuster.checks._view import ToolIndex, View
 from passmuster.suite import CheckKind, Custom, Key, Mapping, Node, Reader, Record, plain, read_record
@@ -29,7 +29,7 @@ _STATUSES = ("pass", "warn", "fail", "skip", "error")
 
 
 class MetricResult(Struct):
-    """What a custom metric answers. Without a status it fails if there are violations."""
+    """The result of a custom metric. Without a status it fails if there are violations."""
 
     status: str | None = None
     violations: list[Any] = field(default_factory=list)
@@ -45,7 +45,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def metric(name: str) -> Callable[[F], F]:
-    """Mark a function as the metric that suites name so."""
+    """Register a function as a metric under this name."""
     if callable(name) or not name.strip():
         raise TypeError('a metric needs a name: @passmuster.metric("my_metric")')
 
@@ -75,7 +75,7 @@ class CustomMetric(CheckSpec, frozen=True, kw_only=True):
                 return self._outcome(view, result)
             except KeyboardInterrupt:
                 raise
-            except BaseException:  # also `sys.exit()`: a metric does not get to end the run
+            except BaseException:  # also `sys.exit()`: a metric must not end the run
                 return Outcome("error", True, message=traceback.format_exc())
 
         return check
@@ -133,11 +133,11 @@ class CustomMetric(CheckSpec, frozen=True, kw_only=True):
 
 _FIELDS = frozenset(Violation.__struct_fields__)
 _PLACED = frozenset({"has_value", "neighbours", "scenario", "trace_file", "trace_id", "trace_line", "waived"})
-"""Fields of a violation that are worked out, not stated."""
+"""Fields of a violation that the program fills in."""
 
 
 def _copy(trace: Trace) -> Trace:
-    """A trace of the metric's own: what it does to it, it does to no other check."""
+    """A copy for the metric, so that its changes reach no other check."""
     return replace(trace, steps=tuple(_copied(step) if type(step) is ToolCall else step for step in trace.steps))
 
 
@@ -146,7 +146,7 @@ def _copied(call: ToolCall) -> ToolCall:
 
 
 def _values(foreign: Any) -> Any:
-    """Any object in what JSON can say; text for what it cannot."""
+    """Any object as JSON values; what JSON cannot express becomes text."""
     return msgspec.to_builtins(foreign, str_keys=True, enc_hook=repr)
 
 
@@ -161,7 +161,7 @@ class MetricKeys(Record, frozen=True, kw_only=True):
     config: Annotated[
         dict[str, Any],
         Custom("a map", _read_config, {"type": "object"}),
-        Key("A map, given to the function as it stands.", example={"most": 3}),
+        Key("A map, passed to the function unchanged.", example={"most": 3}),
     ] = {}  # noqa: RUF012 - copied per instance
     file: str
     line: int
@@ -191,7 +191,7 @@ class BrokenKind(Struct, frozen=True):
 
     def read(self, reader: Reader, node: Mapping, at: str) -> None:
         """Nothing but a problem."""
-        reader.problem(node, f"{at}: the metric '{self.name}' cannot be had: {self.why}")
+        reader.problem(node, f"{at}: the metric '{self.name}' cannot be loaded: {self.why}")
 
 
 def find_metrics(folder: str, plugins: list[tuple[str, Node]], reader: Reader) -> dict[str, CheckKind]:
@@ -219,7 +219,7 @@ def find_metrics(folder: str, plugins: list[tuple[str, Node]], reader: Reader) -
 
 
 def _installed() -> dict[str, CheckKind]:
-    """The metrics of installed packages. One that two packages define is nobody's."""
+    """The metrics of installed packages. A name that two packages define is an error where a test uses it."""
     found: dict[str, CheckKind] = {}
     for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         for kind in _of_entry(entry):
@@ -237,7 +237,7 @@ def _of_entry(entry: importlib.metadata.EntryPoint) -> list[CheckKind]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return [BrokenKind(entry.name, f"importing '{entry.value}' failed: {told(error)}")]
+        return [BrokenKind(entry.name, f"importing '{entry.value}' failed: {describe_error(error)}")]
     if isinstance(loaded, ModuleType):
         return [MetricKind(name, function) for name, function in _marked(loaded)]
     if not callable(loaded):

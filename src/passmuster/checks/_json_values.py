@@ -1,4 +1,4 @@
-"""JSON values: their types, equality, and what stands at a dotted path inside them."""
+"""JSON values: their types, equality, and the value at a dotted path inside them."""
 
 import re
 from collections.abc import Callable
@@ -59,4 +59,4 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "null": lambda value: value is None,
 }
-"""JSON Schema's names of types, and what tells whether a value is of one."""
+"""JSON Schema's names of types, and a function that says whether a value is of that type."""

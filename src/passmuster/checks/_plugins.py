@@ -1,4 +1,4 @@
-"""Importing a suite's own modules, of which several suites in one process may have some of the same name."""
+"""Imports the modules that a suite names. Several suites in one process may have modules of the same name."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class PluginError(Exception):
 
 
 def import_plugin(name: str, folder: str) -> ModuleType:
-    """The module of this name. The suite's folder comes first; modules of other suites step aside."""
+    """The module of this name. The suite's folder comes first; modules of other suites are forgotten."""
     importlib.invalidate_caches()
     home = importlib.machinery.FileFinder(folder).path  # the way modules from there will name it
-    with _importable(folder), _out_of_the_way(name, home):
+    with _importable(folder), _without_others(name, home):
         known = set(sys.modules)
         try:
             return importlib.import_module(name)
@@ -33,15 +33,15 @@ def import_plugin(name: str, folder: str) -> ModuleType:
                 raise PluginError(
                     f"there is no module '{name}' (looked in {folder} and the installed packages)"
                 ) from error
-            raise PluginError(f"importing '{name}' failed: {told(error)}") from error
+            raise PluginError(f"importing '{name}' failed: {describe_error(error)}") from error
         finally:
             for new in set(sys.modules) - known:
-                if _stands_in(sys.modules[new], home):
+                if _lies_in(sys.modules[new], home):
                     _homes[new] = home
 
 
-def told(error: BaseException) -> str:
-    """An exception in a few words, with the place of a syntax error."""
+def describe_error(error: BaseException) -> str:
+    """An exception on a line or two, with the place of a syntax error."""
     return "".join(traceback.format_exception_only(error)).strip()
 
 
@@ -56,8 +56,8 @@ def _importable(folder: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _out_of_the_way(name: str, home: str) -> Iterator[None]:
-    """Forget the modules of other suites; move aside, for as long as it takes, what else has the plugin's name."""
+def _without_others(name: str, home: str) -> Iterator[None]:
+    """Forget the modules of other suites, and hide other modules of the plugin's name during the import."""
     for other in [other for other, there in _homes.items() if there != home]:
         del _homes[other]
         sys.modules.pop(other, None)
@@ -73,6 +73,6 @@ def _out_of_the_way(name: str, home: str) -> Iterator[None]:
             _homes.pop(one, None)
 
 
-def _stands_in(module: ModuleType, home: str) -> bool:
+def _lies_in(module: ModuleType, home: str) -> bool:
     places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     return any(isinstance(place, str) and place.startswith((f"{home}/", f"{home}\\")) for place in places)

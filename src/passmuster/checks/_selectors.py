@@ -149,7 +149,7 @@ class CallSelector:
         return found if self.plain else [place for place in found if self._fits(view, place)]
 
     def successes(self, view: View) -> list[int]:
-        """The indexes of the calls meant that did not fail. A selector that speaks of failure is taken at its word."""
+        """The indexes of the calls meant that did not fail; with `failed` stated, all calls meant."""
         found = self.attempts(view)
         if view.failed is None or self._failed is not None:
             return found

@@ -1,6 +1,6 @@
 """One trace as the checks see it, worked out once and shared by all of them.
 
-Every tool pattern of a plan has one bit. A tool's name is looked up once in its life: `ToolIndex` maps it to the
+Every tool pattern of a plan has one bit. A tool's name is matched once: `ToolIndex` maps it to the
 bits of the patterns it fits, and a trace's calls to a list of such numbers. Whether any call of a trace fits a
 pattern is then one `&`.
 """
@@ -27,7 +27,7 @@ class ToolIndex(dict[str, int]):
         self._bits: dict[str, int] = {}
 
     def bit(self, pattern: str) -> int:
-        """The bit that stands for a pattern."""
+        """The bit of a pattern."""
         if pattern not in self._bits:
             self._bits[pattern] = 1 << len(self._patterns)
             self._patterns.append(glob_matcher(pattern))
@@ -69,7 +69,7 @@ class View:
         """One flag a call; None where no call failed."""
         self.positions: Sequence[int] = range(len(names))
         self.plain = True
-        """No call failed and none ran in parallel, so that a call's index tells all about its place."""
+        """No call failed and none ran in parallel, so that a call's index is its position."""
         self._evidence: tuple[str, ...] | None = None
         self._lowered: str | None = None
         any_bits = 0
@@ -169,7 +169,7 @@ class Viewer:
             try:
                 view.failed = self._look_at_results(calls, view.bits, view.failed)
             except TimeoutError:
-                view.failed = _Untold()
+                view.failed = _UnknownFailures()
             view.plain = view.plain and view.failed is None
         return view
 
@@ -181,7 +181,7 @@ class Viewer:
         return flags if any(flags) else None
 
 
-class _Untold(list[bool]):
+class _UnknownFailures(list[bool]):
     """The failures of a trace on which `failed_when` ran out of time: a check that asks about one breaks."""
 
     def __bool__(self) -> bool:

@@ -53,7 +53,7 @@ def violations_of_call(view: View, call: int, tool: CompiledTool) -> list[Violat
     for error in tool.validator.iter_errors(arguments):
         if isinstance(error.kind, _LIMITS):
             raise CheckError(_limit_message(view.names[call], error, tool))
-        if tuple(error.instance_path) not in oversized:  # told below, once
+        if tuple(error.instance_path) not in oversized:  # reported below, once
             found += _of_error(view, call, tool, error)
     anchors, schema = tool.policy.arguments.anchors, tool.policy.arguments.schema
     for path in sorted(oversized, key=str):

@@ -1,6 +1,6 @@
 """`sequence_valid`: the calls come in the right order and number.
 
-All rules are evaluated and have to hold; each tells whether it was exercised at all.
+All rules are evaluated and have to hold; each reports whether it was exercised.
 """
 
 from typing import Annotated
