@@ -12,21 +12,19 @@ import click
 import msgspec
 from msgspec import Struct
 
+from passmuster import reports
 from passmuster._problems import InputError, OutsideError, Problem, plural
-from passmuster.reports import encodable, one_line
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print text, in the characters that standard output can show."""
     stream = _output()
-    print_bytes(encodable("".join(f"{line}\n" for line in lines), stream).encode(stream.encoding or "utf-8"))
+    print_bytes(reports.encodable("".join(f"{line}\n" for line in lines), stream).encode(stream.encoding or "utf-8"))
 
 
 def print_document(schema: str, document: Struct, **more: object) -> None:
     """Print a value as JSON that names its schema."""
-    from passmuster.reports import encoded  # late, for most commands print text
-
-    print_bytes(encoded({"schema": schema, **more, **msgspec.to_builtins(document)}))
+    print_bytes(reports.encoded({"schema": schema, **more, **msgspec.to_builtins(document)}))
 
 
 def print_bytes(data: bytes) -> None:
@@ -80,4 +78,4 @@ def complain(error: InputError) -> None:
 
 def _tell(problems: Iterable[Problem]) -> None:
     for problem in problems:
-        say(f"error: {one_line(str(problem))}")
+        say(f"error: {reports.one_line(str(problem))}")
