@@ -31,6 +31,7 @@ from passmuster import api, metrics
 from passmuster.checks._json_schema import FORMATS
 from passmuster.checks.layers.path.expected_calls import ExpectedCalls
 from passmuster.cli._main import command as group
+from passmuster.scoring import declared_metrics
 from passmuster.suite import fields_of
 from passmuster.suite._gate_model import BaselineSpec
 from passmuster.suite._model import Waiver
@@ -155,9 +156,11 @@ def installed(sandbox: Sandbox) -> Iterator[None]:
                 patch.setattr(package, "__path__", [*package.__path__, str((sandbox.folder / block.title).parent)])
                 added[name] = f"{package.__name__}.{name}"
         importlib.invalidate_caches()
+        declared_metrics.cache_clear()
         try:
             yield
         finally:
+            declared_metrics.cache_clear()
             for name in added.values():
                 sys.modules.pop(name, None)
 
