@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from passmuster.checks import KINDS, LAYERS, RULES, Argument, BuiltInKind, MatcherWords, Selector, ToolEntry, rule_class
+from passmuster.judges import JudgeConfig
 from passmuster.reports import FORMATS as REPORT_FORMATS
 from passmuster.scoring import declared_metrics
-from passmuster.suite import Record, Scenario, SuiteFile, Test, first_line, reference_rows
+from passmuster.suite import BaselineSpec, Record, Scenario, SuiteFile, Test, Waiver, first_line, reference_rows
 from passmuster.traces import FORMATS
 
 Row = tuple[str, ...]
@@ -21,6 +22,9 @@ def reference_tables() -> dict[str, str]:
         "suite": _record(SuiteFile),
         "test": _record(Test),
         "scenario": _record(Scenario),
+        "waiver": _record(Waiver),
+        "baseline": _record(BaselineSpec),
+        "judge_config": _record(JudgeConfig),
         "checks": _table(("`metric`", "passes when"), _described((name, BuiltInKind(name).record) for name in KINDS)),
         "args_valid": _record(BuiltInKind("args_valid").record),
         "policy tool": _record(ToolEntry),

@@ -79,19 +79,35 @@ class Member(Record, frozen=True, kw_only=True):
     provider: Annotated[
         Provider,
         Choice("anthropic", "openai"),
-        Key("Whose interface; `openai` also speaks to any OpenAI-compatible `base_url`."),
+        Key("The interface; `openai` also for any server that speaks OpenAI's chat completions."),
     ]
-    model: Annotated[str, TEXT, Key("The name of the model.", example="gpt-4.1-mini")]
+    model: Annotated[str, TEXT, Key("The model's name.", example="gpt-4.1-mini")]
     base_url: Annotated[
-        str | None, ADDRESS, Key("Where it is reached, if not at the provider.", example="http://localhost:11434/v1")
+        str | None,
+        ADDRESS,
+        Key(
+            "Another address than the vendor's, without user and password. Addresses in the environment "
+            "(`OPENAI_BASE_URL`) are not read: another address is another judge.",
+            example="http://localhost:11434/v1",
+        ),
     ] = None
     api_key_env: Annotated[
-        str | None, TEXT, Key("The environment variable that holds the key.", example="OPENAI_API_KEY")
+        str | None,
+        TEXT,
+        Key(
+            "The variable that holds the key, if not `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`. At a `base_url` of your "
+            "own a key is needed only if you name its variable."
+        ),
     ] = None
-    temperature: Annotated[float | None, TEMPERATURE, Key("`null` for models that take none.")] = 0.0
-    max_tokens: Annotated[int, Whole(16), Key("The longest answer.")] = 1024
+    temperature: Annotated[float | None, TEMPERATURE, Key("`null` sends none, for models that take none.")] = 0.0
+    max_tokens: Annotated[int, Whole(16), Key("The longest reply in tokens, thinking included.")] = 1024
     structured: Annotated[
-        bool, BOOLEAN, Key("Whether the form of the answer is demanded through the interface, not only in words.")
+        bool,
+        BOOLEAN,
+        Key(
+            "Whether the interface enforces the form of the reply (a forced tool, a JSON schema). `false` for servers "
+            "that refuse it; the prompt asks for the form either way."
+        ),
     ] = True
     input_usd_per_million: Annotated[float | None, AMOUNT, Key("The price of a million input tokens.")] = None
     output_usd_per_million: Annotated[float | None, AMOUNT, Key("The price of a million output tokens.")] = None
@@ -130,24 +146,34 @@ def _ensemble_schema(definitions: Definitions) -> JsonSchema:
 class JudgeConfig(Member, frozen=True, kw_only=True):
     """Which model judges what code cannot decide, how patiently it is asked, and for how much money."""
 
-    timeout_seconds: Annotated[float, SECONDS, Key("For one attempt, from the request to the end of the answer.")] = (
-        60.0
-    )
-    retries: Annotated[int, Whole(0, 20), Key("Further attempts after 429, 5xx, a time-out or a lost connection.")] = 4
-    backoff_seconds: Annotated[float, AMOUNT, Key("The wait before the first retry; it doubles each time.")] = 0.5
-    ask_again: Annotated[int, Whole(0, 5), Key("How often an answer that is no verdict is asked for again.")] = 1
-    concurrency: Annotated[int, Whole(1, 256), Key("Questions that are asked at the same time.")] = 8
+    timeout_seconds: Annotated[float, SECONDS, Key("For one attempt, to the last byte.")] = 60.0
+    retries: Annotated[
+        int,
+        Whole(0, 20),
+        Key("Further attempts after 408, 429, 5xx, a time-out or a lost connection. Other errors are final."),
+    ] = 4
+    backoff_seconds: Annotated[
+        float,
+        AMOUNT,
+        Key("The wait before the first retry. It doubles, is randomized, and is added to `Retry-After`."),
+    ] = 0.5
+    ask_again: Annotated[int, Whole(0, 5), Key("How often a reply that is no verdict is asked for again.")] = 1
+    concurrency: Annotated[int, Whole(1, 256), Key("Requests at the same time.")] = 8
     max_cost_usd: Annotated[
-        float | None, DOLLARS, Key("What a run may cost; needs the prices of every judge.", example=2.0)
+        float | None, DOLLARS, Key("The spending cap of a run; needs both prices.", example=2.0)
     ] = None
     ensemble: Annotated[
         tuple[Member, ...],
         Unread(Custom(_ENSEMBLE, lambda reader, node, at: (), _ensemble_schema)),
         Key("Several judges whose median counts: a number, or what differs for each.", example=3),
     ] = ()
-    cache: Annotated[str | None, PATH, Key("A file that keeps verdicts.", example="verdicts.jsonl")] = None
+    cache: Annotated[str | None, PATH, Key("The file of verdicts, within the root.", example="verdicts.jsonl")] = None
     require_calibration: Annotated[bool, BOOLEAN, Key("Without a valid calibration, judges can only warn.")] = False
-    calibration: Annotated[str | None, PATH, Key("The calibration file that `judge audit` writes.")] = None
+    calibration: Annotated[
+        str | None,
+        PATH,
+        Key("The calibration file within the root, if not `judge-calibration.json` beside the suite."),
+    ] = None
     lines: dict[str, int] = field(default_factory=dict)
     """The line of each key, where it was read from a suite."""
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from passmuster.suite._json_schema import suite_schema
     from passmuster.suite._load import load_suite
-    from passmuster.suite._model import CheckKind, Effects, FailedWhen, Scenario, Suite, Test
+    from passmuster.suite._model import CheckKind, Effects, FailedWhen, Scenario, Suite, Test, Waiver
     from passmuster.suite._quantities import (
         BOUND_SCHEMA,
         CONFIDENCE,
@@ -132,7 +132,7 @@ else:
             "_json_schema": ("suite_schema",),
             "_stated": ("Behavior", "Layer", "LayerValue"),
             "_load": ("load_suite",),
-            "_model": ("CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test"),
+            "_model": ("CheckKind", "Effects", "FailedWhen", "Scenario", "Suite", "Test", "Waiver"),
             "grammar._reader": ("Reader",),
             "_quantities": (
                 "BOUND_SCHEMA",

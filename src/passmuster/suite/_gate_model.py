@@ -167,18 +167,22 @@ class Criteria(Stated, frozen=True, kw_only=True):
 class BaselineSpec(Record, frozen=True, kw_only=True):
     """What is compared with a recorded run, and how much worse it may be."""
 
-    file: Annotated[str | None, TEXT, Key("A baseline file, or golden traces, relative to the suite.")] = None
+    file: Annotated[
+        str | None,
+        TEXT,
+        Key("The recorded run, relative to the suite and within the root: a baseline file, or golden traces."),
+    ] = None
     max_drop: Annotated[
-        float, MAX_DROP, Key("A drop up to this does not block: points for rates, else relative.", example="1%")
+        float, MAX_DROP, Key("How much worse a metric may be: points for rates, relative for the rest.", example="1%")
     ] = 0.0
-    confidence: Annotated[float, CONFIDENCE, Key("How sure a drop has to be to block.", example="95%")] = 0.95
+    confidence: Annotated[float, CONFIDENCE, Key("How sure a drop has to be.", example="95%")] = 0.95
     metrics: Annotated[
         tuple[str, ...], Slot("compared_metrics", "metrics"), Key("What is compared.", example=["pass_rate"])
     ] = ("pass_rate",)
     on_regression: Annotated[
         Literal["warn", "block"],
         Choice("warn", "block"),
-        Key("What a scenario does that passed and now fails."),
+        Key("What a single scenario does that passed and now fails."),
     ] = "warn"
     description: Comment = None
     line: int = 0

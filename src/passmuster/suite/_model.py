@@ -161,13 +161,17 @@ DAY = Custom("a day such as 2027-01-31", _read_day, {"type": "string", "format":
 class Waiver(Record, frozen=True, kw_only=True):
     """Turns matching violations of one test into warnings until the end of a day."""
 
-    test: Annotated[str, Slot("test_id", "the id of a test"), Key("Whose violations.")]
-    tool: Annotated[str | None, TOOL_PATTERN, Key("Only those of these tools.", example="refund_*")] = None
+    test: Annotated[str, Slot("test_id", "the id of a test"), Key("The id of the test.")]
+    tool: Annotated[str | None, TOOL_PATTERN, Key("Only violations by these tools.", example="refund_*")] = None
     scenario: Annotated[
-        str | None, Slot("scenario_pattern", "an id or a pattern"), Key("Only those in these scenarios.")
+        str | None, Slot("scenario_pattern", "an id or a pattern"), Key("Only on traces of these scenarios.")
     ] = None
-    reason: Annotated[str, TEXT, Key("Why, for the report.")]
-    expires: Annotated[datetime.date, DAY, Key("The last day it holds.", example="2027-01-31")]
+    reason: Annotated[str, TEXT, Key("Why. It is shown with each violation.")]
+    expires: Annotated[
+        datetime.date,
+        DAY,
+        Key("The last day on which it holds, in UTC. `--today` fixes the clock.", example="2027-01-31"),
+    ]
     line: int = 0
 
 
