@@ -25,6 +25,7 @@ from passmuster.checks.layers._behavior_grammar import (
     ToolCalled,
     ToolNotCalled,
 )
+from passmuster.checks.layers._layer import found_by
 from passmuster.checks.layers.answer._answer import has_any
 from passmuster.checks.rules import Rule, Selection
 from passmuster.suite import Behavior
@@ -119,7 +120,7 @@ class BehaviorCheck:
                     policy_file=file,
                     policy_line=self._line,
                 )
-                for one in (list(find(view)) if find else []) or [view.violation(None, message=message)]
+                for one in found_by(find, view) or [view.violation(None, message=message)]
             ]
         return CheckReport(
             name=self.name,
