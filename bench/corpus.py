@@ -155,7 +155,7 @@ HEAVY_ARGUMENTS: dict[str, Any] = {
         },
     },
     "discount": {"type": "number", "min": 0, "max": 30},
-    "tax": {"type": "number", "min": 0, "max": 0.3},
+    "tax": {"type": "number", "min": 0, "max": 30},
     "weight": {"type": "number", "min": 0, "max": 1000},
     "express": {"type": "boolean"},
 }
@@ -181,7 +181,7 @@ def _heavy_arguments(rng: random.Random) -> dict[str, Any]:
             for _ in range(3)
         ],
         "discount": round(rng.uniform(0, 30), 1),
-        "tax": 0.19,
+        "tax": 19.5,
         "express": rng.random() < 0.5,
     }
 
