@@ -144,19 +144,19 @@ def recorded_scenarios(
     }
 
 
-def _recorded(tried: ScenarioRuns, report: ScenarioReport, required: bool, golden: Golden | None) -> RecordedScenario:
-    tally = tried.tally
+def _recorded(one: ScenarioRuns, report: ScenarioReport, required: bool, golden: Golden | None) -> RecordedScenario:
+    tally = one.tally
     return RecordedScenario(
         status=report.status,
-        category=tried.scenario.category,
-        weight=tried.weight,
+        category=one.scenario.category,
+        weight=one.weight,
         required=required,
         exercised=report.status not in ("skip", "missing"),
         runs=tally.runs,
-        passed=_share(tried.runs()),
-        correct=_share(tried.correct_runs()) if tried.scenario.states_correctness else None,
+        passed=_share(one.runs()),
+        correct=_share(one.correct_runs()) if one.scenario.states_correctness else None,
         score=report.score,
-        behaviors=_behaviors(tried),
+        behaviors=_behaviors(one),
         latency_ms=tally.duration.mean(),
         cost_usd=tally.cost.mean(),
         tokens=tally.tokens.mean(),
@@ -169,10 +169,10 @@ def _share(runs: tuple[int, int, int]) -> Share:
     return Share(passed, counted, broken)
 
 
-def _behaviors(tried: ScenarioRuns) -> float | None:
+def _behaviors(one: ScenarioRuns) -> float | None:
     """The score by behaviors; 0 for a scenario that never ran."""
-    tally = tried.tally
-    if not tried.scenario.expected_behaviors:
+    tally = one.tally
+    if not one.scenario.expected_behaviors:
         return None
     if not tally.scored:
         return None if tally.runs else 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import did_you_mean, plural
@@ -34,7 +33,7 @@ def gate_lines(
     gate = [
         *_test_lines(suite, tests),
         *(_idle_rule_lines(suite, tests) if settings.strict else ()),
-        *(line for tried, report in scenarios for line in _scenario_lines(suite, tried, report, known)),
+        *(line for one, report in scenarios for line in _scenario_lines(suite, one, report, known)),
         *about_suite,
         *_calibration_line(suite, settings),
         *_bad_lines(tally),
@@ -42,7 +41,7 @@ def gate_lines(
     ]
     if settings.strict:
         gate = [_strict(line) for line in gate]
-    judges = list(_judge_lines(suite, [tried for tried, _ in scenarios]))
+    judges = list(_judge_lines(suite, [one for one, _ in scenarios]))
     if settings.strict and settings.judge == "off":  # an earlier failure spared no judge that would have been asked
         judges = [_strict(line) for line in judges]
     return [*gate, *judges]
@@ -113,7 +112,7 @@ def _test_message(test: TestReport) -> str:
 
 
 def _scenario_lines(
-    suite: Suite, tried: ScenarioRuns, report: ScenarioReport, known: Sequence[Tolerance]
+    suite: Suite, one: ScenarioRuns, report: ScenarioReport, known: Sequence[Tolerance]
 ) -> Iterator[GateLine]:
     status: Literal["pass", "fail", "error"] = "pass"
     level: Literal["blocking", "warning"] = "blocking"
@@ -121,12 +120,12 @@ def _scenario_lines(
     message = status_reason(report)
     if report.status in ("missing", "fail", "error"):
         status = "error" if report.status == "error" else "fail"
-        tolerated = tolerated_by(tried, report, known)
-        if tolerated is None and tried.tally.open_ways and tolerated_by(tried, report, known, left_open=False):
+        tolerated = tolerated_by(one, report, known)
+        if tolerated is None and one.tally.open_ways and tolerated_by(one, report, known, left_open=False):
             status = "error"  # how it failed for certain is tolerated; what else a judge left open is not
     elif report.status in ("warn", "skip"):
         status, level = "fail", "warning"
-        tolerated = OPTIONAL if tried.optional else None
+        tolerated = OPTIONAL if one.optional else None
     yield GateLine(
         kind="scenario",
         id=report.id,
@@ -139,57 +138,40 @@ def _scenario_lines(
         file=suite.file,
         line=report.line,
     )
-    if tried.required_at is not None:
-        yield _required_line(suite, tried.required_at, report, message)
+    if one.required_at is not None:
+        yield _required_line(suite, one.required_at, report, message)
     excused = report.status in ("missing", "fail", "error") and tolerated is not None
-    for remark in _remarks(tried, report, excused):
-        yield GateLine(
-            remark.kind,
-            report.id,
-            "warning",
-            "fail",
-            remark.message,
-            actual=remark.actual,
-            expected=remark.expected,
-            tolerated_by=OPTIONAL if tried.optional else remark.tolerated_by,
-            file=suite.file,
-            line=report.line,
-        )
+    for warning in _warnings(suite, one, report, excused):
+        yield replace(warning, tolerated_by=OPTIONAL) if one.optional else warning
 
 
-class _Remark(Struct, frozen=True):
-    """A warning about a scenario besides its own line."""
+def _warnings(suite: Suite, one: ScenarioRuns, report: ScenarioReport, excused: bool) -> Iterator[GateLine]:
+    """The warnings about a scenario besides its own line; `excused` says that this line is a tolerated failure."""
 
-    kind: Kind
-    message: str
-    actual: Any = None
-    expected: Any = None
-    tolerated_by: str | None = None
+    def warning(kind: Kind, message: str, actual: Any = None, expected: Any = None, by: str | None = None) -> GateLine:
+        return GateLine(kind, report.id, "warning", "fail", message, actual, expected, by, suite.file, report.line)
 
-
-def _remarks(tried: ScenarioRuns, report: ScenarioReport, excused: bool) -> Iterator[_Remark]:
-    """The warnings about a scenario; `excused` says that its own line is a tolerated failure."""
-    tally, runs = tried.tally, plural(report.runs, "run")
+    tally, runs = one.tally, plural(report.runs, "run")
     if tally.warned and excused:  # a failure that is tolerated does not excuse what warns besides
         reasons = _why(report, "warn") or _ELSEWHERE
-        yield _Remark("scenario", f"checks warned on {tally.warned} of {runs}: {reasons}", "warn", "pass")
+        yield warning("scenario", f"checks warned on {tally.warned} of {runs}: {reasons}", "warn", "pass")
     failed = tally.runs - sum(tally.statuses.get(status, 0) for status in ("pass", "warn", "skip"))
     if failed and report.status in ("pass", "warn"):
         message = f"{failed} of {runs} did not pass: {_why(report, 'fail') or _ELSEWHERE}"
         policy = None if "forbidden_tools" in tally.ways else "repeat_policy"
-        yield _Remark("scenario", message, failed, 0, policy)
+        yield warning("scenario", message, failed, 0, policy)
     if tally.skipped and report.status != "skip":
         reasons = _why(report, "skip") or _ELSEWHERE
-        yield _Remark("vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}")
+        yield warning("vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}")
     if tally.unheard and report.status in ("pass", "warn"):
         silent = plural(sum(tally.unheard.values()), "question")
-        yield _Remark("vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}")
+        yield warning("vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}")
     for name, times in sorted(tally.idle.items()):
-        yield _Remark("vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}")
-    if not tried.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
-        yield _Remark("vacuous", "asks nothing: it states no expectation of its own")
-    if 0 < report.runs < (wanted := tried.scenario.repeat):
-        yield _Remark("input", f"{runs} of {wanted}: fewer traces than 'repeat' asks for", report.runs, wanted)
+        yield warning("vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}")
+    if not one.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
+        yield warning("vacuous", "asks nothing: it states no expectation of its own")
+    if 0 < report.runs < (wanted := one.scenario.repeat):
+        yield warning("input", f"{runs} of {wanted}: fewer traces than 'repeat' asks for", report.runs, wanted)
 
 
 def _required_line(suite: Suite, required_at: int, report: ScenarioReport, message: str) -> GateLine:

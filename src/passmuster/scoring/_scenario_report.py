@@ -17,11 +17,11 @@ _KS = (1, 2, 3, 5, 10)
 _PASSED = ("pass", "warn")
 
 
-def scenario_report(suite: Suite, tried: ScenarioRuns, lines: Mapping[Spot, int]) -> ScenarioReport:
+def scenario_report(suite: Suite, one: ScenarioRuns, lines: Mapping[Spot, int]) -> ScenarioReport:
     """One scenario as reports show it."""
-    scenario, tally = tried.scenario, tried.tally
+    scenario, tally = one.scenario, one.tally
     status = _status(tally, scenario.repeat_policy or suite.repeat_policy)
-    passed, _, counted = tried.runs()
+    passed, _, counted = one.runs()
     shown = _placed(tally.shown, scenario.id, lines) if tally.shown else RunReport()
     named = [(run.trace_id or place_of(run.spot, lines) or "", run) for run in tally.kept]
     at_k = _at_k(passed, counted) if tally.runs > 1 and counted else (None, None)
@@ -30,8 +30,8 @@ def scenario_report(suite: Suite, tried: ScenarioRuns, lines: Mapping[Spot, int]
         category=scenario.category,
         capability=scenario.capability,
         status=status,
-        score=_score(tried, status),
-        weight=tried.weight,
+        score=_score(one, status),
+        weight=one.weight,
         runs=tally.runs,
         layers=shown.layers,
         behaviors=shown.behaviors,
@@ -102,14 +102,14 @@ def _enough(passed: int, counted: int, policy: RepeatPolicy) -> bool:
             return passed / counted >= policy - 1e-9
 
 
-def _score(tried: ScenarioRuns, status: Status) -> float | None:
+def _score(one: ScenarioRuns, status: Status) -> float | None:
     """The mean score of its runs: by its behaviors where it states some, else 1 for each run that passed."""
-    tally = tried.tally
+    tally = one.tally
     if status in ("missing", "skip"):
         return None
     if tally.scored:
         return tally.score.mean(tally.scored)
-    passed, _, counted = tried.runs()
+    passed, _, counted = one.runs()
     return passed / counted if counted else None
 
 
