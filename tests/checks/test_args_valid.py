@@ -292,6 +292,14 @@ def test_a_schema_may_be_a_boolean(policy: str, constraint: str) -> None:
     assert (passed.status, passed.exercised) == ("pass", True)
 
 
+def test_each_argument_is_a_violation_where_the_policy_lists_none() -> None:
+    suite = "tests: [{id: t, metric: args_valid, policy: policy.yaml}]\n"
+    policy = "tools: {a: {additional_arguments: false}}\n"
+    first, second = judge_one(suite, trace([call("a", {"x": 1, "y": 2})]), policy__yaml=policy).violations
+    assert (first.argument, second.argument) == ("x", "y")
+    assert first.message == "Argument is not allowed (additional_arguments: false)"
+
+
 def test_the_line_is_that_of_the_key_in_a_json_policy_too() -> None:
     policy = """\
 {

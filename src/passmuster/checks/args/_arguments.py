@@ -71,6 +71,15 @@ def _read_factor(reader: Reader, node: Node, at: str) -> float:
     return value
 
 
+def _read_pattern(reader: Reader, node: Node, at: str) -> str:
+    text = reader.text(node, at, empty=True)
+    try:
+        compile_schema({"pattern": text})
+    except SchemaProblem as problem:
+        reader.problem(node, f"{at}: {problem.message}")
+    return text
+
+
 class _ArgumentOrNothing(Value[Any]):
     """What is said of an argument; `reason:` with nothing behind it says that there is one."""
 
@@ -90,6 +99,7 @@ _REQUIRED = Custom(
 )
 _ENUM = Custom("a list of values", _read_enum, {"type": "array", "minItems": 1})
 _FORMAT = Custom("a format of JSON Schema", _read_format, {"enum": list(FORMATS)})
+_PATTERN = Custom("a regular expression", _read_pattern, PROSE.schema)
 _FACTOR = Custom("a number above 0", _read_factor, {"type": "number", "exclusiveMinimum": 0})
 _OTHERS: Value[Any] = Either("true, false or a map", scalar=BOOLEAN, map=_ARGUMENT)
 _LEVEL = Choice("block", "warn", "log")
@@ -113,7 +123,7 @@ class Argument(Record, frozen=True, kw_only=True):
     maxLength: Annotated[Any, WHOLE, Key("A string of at most so many characters.")] = None
     pattern: Annotated[
         Any,
-        PROSE,
+        _PATTERN,
         Key("An ECMA-262 regular expression that is found in the value; anchor it with `^` and `$`.", example="^ord_"),
     ] = None
     format: Annotated[Any, _FORMAT, Key("A format of JSON Schema; it is asserted.", example="email")] = None
@@ -129,6 +139,8 @@ class Argument(Record, frozen=True, kw_only=True):
     ] = None
     on_violation: Annotated[str, _LEVEL, Key("What breaking it does; holds for everything inside, too.")] = "block"
     description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+
+    mistakes_about = ("type",)
 
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
         """A bound that is stated twice, and a constraint that the stated type can never break."""

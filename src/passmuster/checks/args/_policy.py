@@ -78,6 +78,8 @@ class ToolEntry(Record, frozen=True, kw_only=True):
     description: Annotated[Node | None, Unread(PROSE), Key("For people; ignored.")] = None
     lines: dict[str, int]
 
+    mistakes_about = ("schema",)
+
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
         """A schema says all about the arguments."""
         for key in ("arguments", "additional_arguments"):

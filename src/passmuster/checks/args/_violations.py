@@ -70,6 +70,9 @@ def _of_error(view: View, call: int, tool: CompiledTool, error: ValidationError)
     anchor = _anchor(tool, place)
     if isinstance(kind, ValidationErrorKind.AdditionalProperties | ValidationErrorKind.UnevaluatedProperties):
         return [_violation(view, call, tool, (*path, name), anchor, _NOT_ALLOWED) for name in kind.unexpected]
+    if isinstance(kind, ValidationErrorKind.FalseSchema) and place[-1:] == ("additionalProperties",):
+        names = list(_at(view, call, path))  # the schema lists no property, so none is expected
+        return [_violation(view, call, tool, (*path, name), anchor, _NOT_ALLOWED) for name in names]
     if isinstance(kind, ValidationErrorKind.Type):
         found = next(name for name, fits in TYPES.items() if fits(_at(view, call, path)))
         words = (f"Expected {' or '.join(kind.types)}, found {found}", "Pass a value of the expected type.")

@@ -62,18 +62,22 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
 
     schema_extra = {"oneOf": [{"required": ["policy"]}, {"required": ["tool", "constraints"]}]}  # noqa: RUF012
 
+    mistakes_about = ("tool", "tools")
+
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
-        inline = self.tool is not None and self.constraints is not None
-        if self.policy is None and not inline:
+        inline = "tool" in map_ and "constraints" in map_
+        if "policy" not in map_ and not inline:
             yield map_, "needs 'policy' (a file), or 'tool' and 'constraints'"
             return
-        if self.policy is not None and (self.tool is not None or self.constraints is not None):
+        if "policy" in map_ and ("tool" in map_ or "constraints" in map_):
             yield map_, "'policy' cannot stand beside 'tool' and 'constraints'"
         elif inline and self.constraints == ArgumentsSchema({"type": "object"}):
             yield map_.entries["constraints"].value, "'constraints' states nothing, so no argument would be checked"
         node = map_.get("tools")
+        if node is None or (self.policy is None and self.constraints is None):
+            return
         known = [one.pattern for one in self.effective_policy.tools]
-        for pattern, item in zip(self.tools, getattr(node, "items", [node]), strict=True) if node else ():
+        for pattern, item in zip(self.tools, getattr(node, "items", [node]), strict=True):
             if not any(glob_matcher(pattern)(tool) or glob_matcher(tool)(pattern) for tool in known):
                 yield item, f"no tool in the policy matches '{pattern}'"
 

@@ -166,6 +166,8 @@ class MatcherWords(Record, frozen=True, kw_only=True):
         "dependentSchemas": {"$approx": {"oneOf": [{"required": ["$within"]}, {"required": ["$rel"]}]}},
     }
 
+    mistakes_about = ("$approx", "$within", "$rel")
+
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
         if self.approx is not None and (self.within is None) == (self.rel is None):
             yield map_.entries["$approx"], "$approx needs either $within (a distance) or $rel (a fraction) beside it"

@@ -32,6 +32,8 @@ class Count(Rule, frozen=True, kw_only=True):
         "oneOf": [{"required": ["exactly"]}, {"anyOf": [{"required": ["min"]}, {"required": ["max"]}]}]
     }
 
+    mistakes_about = ("min", "max", "exactly")
+
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
         least, most, exactly = self.min, self.max, self.exactly
         if exactly is not None and (least is not None or most is not None):

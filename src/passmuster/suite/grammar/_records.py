@@ -43,9 +43,11 @@ class Record(Struct, frozen=True, kw_only=True):
 
     schema_extra: ClassVar[JsonSchema] = {}
     """Constraints across keys, in JSON Schema."""
+    mistakes_about: ClassVar[tuple[str, ...] | None] = None
+    """The keys whose values `mistakes` looks at; by default all."""
 
     def mistakes(self, map_: Mapping) -> Iterable[Mistake]:
-        """What is wrong across keys; asked where each key by itself is right."""
+        """What is wrong across keys; asked where each of `mistakes_about` by itself is right."""
         return ()
 
 
@@ -91,21 +93,24 @@ def read_record(
     map_ = reader.mapping(node, label or at, (*declared, *also))
     if map_ is not node:  # not a map, and noted as such
         return None
-    before = len(reader.problems)
+    wrong: set[str] = set()
     values: dict[str, Any] = {}
     for field in declared.values():
         entry = map_.entries.get(field.name)
+        before = len(reader.problems)
         if entry is not None:
             values[field.attribute] = field.value.read(reader, entry.value, f"{at}.{field.name}" if at else field.name)
             if field.key.needs is not None and field.key.needs not in map_:
                 reader.problem(entry, f"{at}: '{field.name}' means nothing without '{field.key.needs}'")
         elif field.required:
             reader.problem(map_, f"{at}: '{field.name}' is missing")
+        if len(reader.problems) > before:
+            wrong.add(field.name)
     values = {name: value for name, value in values.items() if value is not None}
     if any(field.required and field.attribute not in values for field in declared.values()):
         return None
     record = cls(**values, **_places(cls, reader, map_))
-    if len(reader.problems) == before:
+    if wrong.isdisjoint(declared if cls.mistakes_about is None else cls.mistakes_about):
         for place, message in record.mistakes(map_):
             reader.problem(place, f"{at}: {message}")
     return record
