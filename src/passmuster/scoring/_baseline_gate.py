@@ -16,13 +16,14 @@ from passmuster.scoring._baseline import Baseline, RecordedScenario, recorded_sc
 from passmuster.scoring._baseline_pairs import Pairs, pairs_of
 from passmuster.scoring._gate import status_reason
 from passmuster.scoring._metric import NOT_MEASURED, Measured, SuiteMetric
-from passmuster.scoring._metric_words import written
+from passmuster.scoring._metric_words import first_names, written
 from passmuster.scoring._metrics import metric_named
 from passmuster.scoring._report import GateLine, ScenarioReport, TestReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._tolerance import OPTIONAL
 from passmuster.suite import BaselineSpec, Suite
 
+Level = Literal["blocking", "warning"]
 _EPSILON = 1e-9
 _NAMED = 10
 """Scenarios named in one line."""
@@ -74,14 +75,14 @@ def baseline_lines(
             yield _line(suite, test.id, "warning", "fail", message, at=test.line)
     new = [id_ for id_ in now if id_ not in baseline.scenarios]
     if new:
-        message = f"{plural(len(new), 'scenario')} that the baseline does not know: {_names(new)}"
+        message = f"{plural(len(new), 'scenario')} that the baseline does not know: {first_names(new, _NAMED)}"
         yield _line(suite, "new_scenarios", "warning", "pass", message, actual=len(new))
 
 
 def _line(
     suite: Suite,
     id_: str,
-    level: Literal["blocking", "warning"],
+    level: Level,
     status: Literal["pass", "fail"],
     message: str,
     *,
@@ -149,7 +150,7 @@ def _metric_line(
     blocks = dropped and beyond and surely
     why = _why(spec, one.metric, beyond, p_value, level) if dropped else ""
     left_out = (
-        f"; left out because of infrastructure or judge errors: {_names(broken)}"
+        f"; left out because of infrastructure or judge errors: {first_names(broken, _NAMED)}"
         if broken and one.metric.pairing
         else ""
     )
@@ -210,32 +211,25 @@ def _scenario_lines(
         if was is None:
             continue
         if was.status in ("pass", "warn") and report.status in ("fail", "missing"):
-            never = report.id in optional
-            yield _line(
-                suite,
-                report.id,
-                "blocking" if blocks and not never else "warning",
-                "fail",
-                f"passed in the baseline and now {'is missing' if report.status == 'missing' else 'fails'}: "
-                f"{status_reason(report)}",
-                at=report.line,
-                actual=report.status,
-                expected=was.status,
-                tolerated_by=OPTIONAL if never else None,
-            )
+            now_it = "is missing" if report.status == "missing" else "fails"
+            message = f"passed in the baseline and now {now_it}: {status_reason(report)}"
+            level: Level = "blocking" if blocks and report.id not in optional else "warning"
         elif was.exercised and report.status == "skip":
             message = f"is exercised no more: every run was skipped, and in the baseline it was '{was.status}'"
-            yield _line(
-                suite,
-                report.id,
-                "warning",
-                "fail",
-                message,
-                at=report.line,
-                actual="skip",
-                expected=was.status,
-                tolerated_by=OPTIONAL if report.id in optional else None,
-            )
+            level = "warning"
+        else:
+            continue
+        yield _line(
+            suite,
+            report.id,
+            level,
+            "fail",
+            message,
+            at=report.line,
+            actual=report.status,
+            expected=was.status,
+            tolerated_by=OPTIONAL if report.id in optional else None,
+        )
 
 
 def _vanished_lines(suite: Suite, baseline: Baseline, now: Mapping[str, RecordedScenario]) -> Iterator[GateLine]:
@@ -245,8 +239,3 @@ def _vanished_lines(suite: Suite, baseline: Baseline, now: Mapping[str, Recorded
         needed = "was required in the baseline and" if was.required else "is in the baseline and"
         message = f"{needed} the suite has it no more; it was '{was.status}'"
         yield _line(suite, id_, "blocking" if was.required else "warning", "fail", message, expected=was.status)
-
-
-def _names(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return f"{', '.join(ids[:_NAMED])}{more}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from passmuster.scoring._metrics import metric_named
 
@@ -25,6 +26,12 @@ def number(name: str, value: float) -> str:
 def between(name: str, ends: tuple[float, float] | None) -> str:
     """An interval such as `60.97% to 100%`; empty where there is none."""
     return "" if ends is None else " to ".join(number(name, end) for end in ends)
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """`a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def change(name: str, before: float, after: float) -> str:

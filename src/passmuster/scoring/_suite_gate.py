@@ -14,7 +14,7 @@ from typing import Literal
 from passmuster._problems import Problem, SuiteError, UsageError, plural
 from passmuster.scoring._agent_version import agent_version, versions_in
 from passmuster.scoring._metric import NOT_MEASURED, Measured, rate_of_runs
-from passmuster.scoring._metric_words import between, written
+from passmuster.scoring._metric_words import between, first_names, written
 from passmuster.scoring._metrics import headline_metric
 from passmuster.scoring._report import GateLine
 from passmuster.scoring._scenario_runs import ScenarioRuns
@@ -125,8 +125,8 @@ def _line(
     name = metric or bound.metric
     found = measured.get(name, NOT_MEASURED)
     status, message = _evaluated(name, bound, found)
-    if status != "pass":
-        message += _lowered_by(found.lowered_by)
+    if status != "pass" and found.lowered_by:
+        message += f"; lowered by {first_names(found.lowered_by, _NAMED)}"
     if status == "undecided":
         level = "blocking" if bound.undecided_blocks and level == "blocking" else "warning"
     return GateLine(
@@ -160,14 +160,6 @@ def _evaluated(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass"
     more = _more(found, bound, interval)
     told = _words(name, interval, share) if interval else f"; {found.n} give no interval"
     return "undecided", f"{text}, asked {bound.text} with {share} confidence: undecided{told}{more}"
-
-
-def _lowered_by(ids: Sequence[str]) -> str:
-    """The scenarios that keep a rate down, as far as they fit into a sentence."""
-    if not ids:
-        return ""
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return f"; lowered by {', '.join(ids[:_NAMED])}{more}"
 
 
 def _interval_words(name: str, found: Measured) -> str:
