@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._plan import compile_suite
+from passmuster.engine._plan import Plan
 from passmuster.traces._reading import read_traces
 
 __all__ = ["Judged", "agreement", "judge", "suite_of"]
@@ -86,7 +86,7 @@ def judge(path: Path, ignore_failed: bool) -> Iterator[Judged]:
     with tempfile.TemporaryDirectory(prefix="passmuster-bench-") as folder:
         written = Path(folder, "passmuster.json")
         written.write_text(json.dumps(suite_of(runs, ignore_failed)), encoding="utf-8")
-        plan = compile_suite(load_suite(written), TODAY)
+        plan = Plan(load_suite(written), TODAY)
     for run, trace in zip(runs, read_traces(path), strict=True):
         evaluation = plan.evaluate(trace)
         assert evaluation.scenario == str(run["task_id"])

@@ -18,7 +18,7 @@ from bench.layered import BROKEN, CHECKS, TRACES, write_suite, write_traces
 from bench.timing import timed
 
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._plan import compile_suite
+from passmuster.engine._plan import Plan
 from passmuster.traces._reading import BadLines, read_source
 from passmuster.traces._sources import Source
 
@@ -32,8 +32,8 @@ def engine(folder: Path, path: Path) -> tuple[Callable[[], None], list[list[str]
     source = Source(str(path), path.name)
     suite = load_suite(write_suite(folder))
     traces = list(read_source(source, BadLines(source, skip=False)))
-    golden = compile_suite(suite, TODAY).golden(traces[:1])
-    plan = compile_suite(suite, TODAY, golden)
+    golden = Plan(suite, TODAY).golden(traces[:1])
+    plan = Plan(suite, TODAY, golden)
 
     def judge() -> None:
         evaluate = plan.evaluate

@@ -17,8 +17,8 @@ from tests.checks.building import Step, call, judge, trace
 import passmuster
 from passmuster.api._redact_report import redact_report
 from passmuster.cli._main import command
-from passmuster.engine._job import Job
 from passmuster.engine._parts import cut
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.engine._run import evaluate_sources as judge_sources
 from passmuster.engine.executors.inline import execute

@@ -11,7 +11,7 @@ from tests.checks.building import judge, trace, write
 
 import passmuster
 from passmuster._problems import TraceError
-from passmuster.engine._plan import compile_suite
+from passmuster.engine._plan import Plan
 from passmuster.engine._select import select
 
 SUITE: dict[str, Any] = {
@@ -122,7 +122,7 @@ def test_what_model_calls_used_up_is_read_where_something_asks(
 ) -> None:
     code = "import passmuster\n@passmuster.metric('mine')\ndef mine(trace, config): ...\n"
     path, _ = write(tmp_path, {"tests": [BLOCKLIST], **more}, mine__py=code)
-    assert compile_suite(passmuster.load_suite(path), datetime.date(2026, 1, 1)).asks_figures is asks
+    assert Plan(passmuster.load_suite(path), datetime.date(2026, 1, 1)).asks_figures is asks
 
 
 def test_a_figure_nobody_asks_about_keeps_no_trace_from_being_judged() -> None:

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from passmuster.engine._job import Job
 from passmuster.engine._load_suite import load_suite
 from passmuster.engine._parts import Part, _quota, available_cpus, cut, worker_count
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.engine._run import evaluate_sources
 from passmuster.engine.executors._messages import EvaluatePart, Setup, send

@@ -29,8 +29,8 @@ from tests.baseline_runs import (
 import passmuster
 from passmuster.api._redact_report import redact_report
 from passmuster.api._save_baseline import redact_baseline
-from passmuster.engine._job import Job
 from passmuster.engine._parts import cut
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.engine._record import record
 from passmuster.engine._run import evaluate_sources

@@ -18,7 +18,7 @@ from tests.checks.building import call, trace, write
 from tests.scoring.gated_suites import gated_suites, runs
 
 import passmuster
-from passmuster.engine._plan import Plan, compile_suite
+from passmuster.engine._plan import Plan
 from passmuster.engine.executors._messages import WorkerTally, receive_answer, send
 from passmuster.reports.formats import json as json_report
 from passmuster.scoring import _scenario_tally as scenario_tally
@@ -84,7 +84,7 @@ recorded = st.lists(
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     path, _ = write(tmp_path_factory.mktemp("suite"), SUITE, shares__py=METRIC)
-    return compile_suite(passmuster.load_suite(path), TODAY)
+    return Plan(passmuster.load_suite(path), TODAY)
 
 
 def reported(plan: Plan, tally: Tally) -> str:
@@ -183,7 +183,7 @@ def test_any_split_gives_the_same_verdict_on_scenarios_behaviors_labels_and_metr
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(scenario_tally, "RUNS", 2)
         path, source = write(Path(place), asked, [*traces, *more])
-        plan = compile_suite(passmuster.load_suite(path, root=place), TODAY)
+        plan = Plan(passmuster.load_suite(path, root=place), TODAY)
         read = list(passmuster.read_traces(source))
         whole = plan.tally()
         for one in read:
@@ -232,7 +232,7 @@ def test_what_is_kept_of_a_large_violation_is_small(plan: Plan, tmp_path: Path) 
     name, value = "b" + "x" * 100_000, {"x": ["y" * 20_000] * 200}
     suite = {"tests": [{"id": "t", "metric": "args_valid", "tool": "b*", "constraints": {"x": {"type": "string"}}}]}
     path, source = write(tmp_path, suite, [trace([call(name, value)], trace_id="z" * 100_000)])
-    plan = compile_suite(passmuster.load_suite(path), TODAY)
+    plan = Plan(passmuster.load_suite(path), TODAY)
     tally = plan.tally()
     for one in passmuster.read_traces(source):
         tally.add(plan.evaluate(one))

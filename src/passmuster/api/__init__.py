@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from passmuster.api._compare import compare_runs
     from passmuster.api._evaluate import evaluate
     from passmuster.api._history import read_history
+    from passmuster.api._inputs import StandardInput, trace_formats
     from passmuster.api._load_suite import load_suite
     from passmuster.api._options import Destination, RunOptions
     from passmuster.api._ratchet import Tightening
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from passmuster.api._schema import SchemaOf, json_schema
     from passmuster.api._suite_from_dict import suite_from_dict
     from passmuster.api._thresholds import Suggestion, suggest_thresholds, tighten_thresholds
-    from passmuster.api._trace_files import StandardInput, trace_formats
     from passmuster.engine import OnProgress
     from passmuster.scoring import JudgeMode, Report
     from passmuster.suite import share
@@ -42,7 +42,7 @@ else:
             "_schema": ("SchemaOf", "json_schema"),
             "_suite_from_dict": ("suite_from_dict",),
             "_thresholds": ("Suggestion", "suggest_thresholds", "tighten_thresholds"),
-            "_trace_files": ("StandardInput", "trace_formats"),
+            "_inputs": ("StandardInput", "trace_formats"),
             "passmuster.engine": ("OnProgress",),
             "passmuster.scoring": ("JudgeMode", "Report"),
             "passmuster.suite": ("share",),

@@ -10,9 +10,9 @@ from typing import Literal
 from msgspec import Struct, to_builtins
 
 from passmuster._problems import Problem, SuiteError
+from passmuster.api._inputs import StandardInput, trace_files
 from passmuster.api._load_suite import load_suite
 from passmuster.api._output_files import check_writable, write_file
-from passmuster.api._trace_files import StandardInput, trace_files
 from passmuster.checks import Heard, Question
 from passmuster.engine import AuditCases, OnProgress, audit_cases, open_judges, redactor_of
 from passmuster.judges import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from passmuster.api._compared_with import compared_with
+from passmuster.api._inputs import compared_with
 from passmuster.api._options import RunOptions
 from passmuster.api._redact_report import redact_report
 from passmuster.engine import evaluate_traces, redactor_of

@@ -7,12 +7,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster.api._compared_with import compared_with
+from passmuster.api._inputs import StandardInput, compared_with, trace_files
 from passmuster.api._load_suite import load_suite
 from passmuster.api._options import Destination, RunOptions
 from passmuster.api._output_files import check_writable, write_file
 from passmuster.api._redact_report import redact_report
-from passmuster.api._trace_files import StandardInput, trace_files
 from passmuster.engine import OnProgress, evaluate_sources, redactor_of, worker_count
 from passmuster.reports import file_name, render
 from passmuster.scoring import Report

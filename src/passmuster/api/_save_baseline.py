@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from passmuster._problems import OutsideError, Problem, UsageError
 from passmuster.api._baseline_files import baseline_path
+from passmuster.api._inputs import StandardInput, trace_files
 from passmuster.api._load_suite import load_suite
 from passmuster.api._options import RunOptions
 from passmuster.api._output_files import check_writable, write_file
 from passmuster.api._redact_report import redact_report
-from passmuster.api._trace_files import StandardInput, trace_files
 from passmuster.engine import OnProgress, record, redactor_of, worker_count
 from passmuster.redaction import Redactor
 from passmuster.reports import encoded_baseline

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from passmuster._problems import Problem, SuiteError, did_you_mean
 from passmuster.checks import Inquiry
-from passmuster.engine._plan import compile_suite
+from passmuster.engine._plan import Plan
 from passmuster.judges import Label, Overruled, Rated
 from passmuster.suite import Suite
 from passmuster.traces import Trace
@@ -28,7 +28,7 @@ def audit_cases(suite: Suite, traces: Iterable[Trace], labels: Sequence[Label], 
 
     Raises `SuiteError` with every label that fits no trace, several, or no question; `file` is where they are.
     """
-    plan = compile_suite(suite, datetime.date.min)
+    plan = Plan(suite, datetime.date.min)
     by_id = _index(labels, lambda label: label.trace_id)
     by_scenario = _index(labels, lambda label: label.scenario)
     fitting: list[list[tuple[str | None, list[Inquiry]]]] = [[] for _ in labels]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from passmuster.engine._job import Job
 from passmuster.engine._judge_questions import QuestionQueue, open_judges
 from passmuster.engine._parts import Part
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.scoring import PartRead, Tally
 from passmuster.traces import BadLines, Trace, read_source

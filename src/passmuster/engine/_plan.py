@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from passmuster.checks import CheckError, Golden, Outcome, RunShown, View, Viewer, golden_of, shown_by, spec_of
-from passmuster.scoring import Evaluation, Figures, ScenarioTally, SeverityPolicy, Tally, TestResult, TestTally
+from passmuster.scoring import (
+    Evaluation,
+    Figures,
+    ScenarioTally,
+    Settings,
+    SeverityPolicy,
+    Tally,
+    TestResult,
+    TestTally,
+)
 from passmuster.suite import Scenario, Suite, Test
 from passmuster.traces import Trace
 
@@ -48,6 +57,7 @@ class Plan:
         *,
         judges_only_warn: bool = False,
     ) -> None:
+        """`golden` is what recorded runs did, per scenario."""
         self.suite = suite
         self._viewer = Viewer(suite.failed_when)
         self._tests = [_PlannedTest(index, test, suite, self._viewer, today) for index, test in enumerate(suite.tests)]
@@ -205,12 +215,20 @@ def _broken(error: Exception) -> Outcome:
     return Outcome("error", True, message="".join(traceback.format_exception(error)))
 
 
-def compile_suite(
-    suite: Suite,
-    today: datetime.date,
-    golden: Mapping[str, Golden] | None = None,
-    *,
-    judges_only_warn: bool = False,
-) -> Plan:
-    """The plan for a suite; `golden` is what was recorded before, per scenario."""
-    return Plan(suite, today, golden, judges_only_warn=judges_only_warn)
+class Job(Struct, frozen=True):
+    """What every executor is given besides the parts: a suite and the options it is run with.
+
+    `suite.documents` are its bytes, for executors in other processes.
+    """
+
+    suite: Suite
+    """Only what `--only` and `--tag` select."""
+    settings: Settings
+    golden: Mapping[str, Golden] = {}
+    """What recorded runs did, per scenario."""
+    plugins: bool = True
+
+    def plan(self) -> Plan:
+        """The suite compiled for this process."""
+        only_warn = self.settings.uncalibrated is not None
+        return Plan(self.suite, self.settings.today, self.golden, judges_only_warn=only_warn)

@@ -7,8 +7,8 @@ from time import perf_counter_ns
 
 from msgspec.structs import replace
 
-from passmuster.engine._job import Job
 from passmuster.engine._judge_questions import with_calibration
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import OnProgress
 from passmuster.engine._run import conclude_run, golden_in, tally_sources
 from passmuster.scoring import Baseline, Report, Settings, baseline_of, scenario_runs

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from passmuster._problems import Problem, TraceError, UsageError
 from passmuster.checks import Golden
 from passmuster.engine._evaluation import evaluator
-from passmuster.engine._job import Job
 from passmuster.engine._judge_questions import needs_one_process, with_calibration
 from passmuster.engine._parts import cut
-from passmuster.engine._plan import compile_suite
+from passmuster.engine._plan import Job, Plan
 from passmuster.engine._progress import OnProgress, Progress
 from passmuster.engine._select import select
 from passmuster.engine.executors import executor
@@ -85,7 +84,7 @@ def golden_in(suite: Suite, sources: Sequence[Source], settings: Settings) -> di
     """What recorded runs did, per scenario."""
     if not sources:
         return {}
-    plan = compile_suite(suite, settings.today)
+    plan = Plan(suite, settings.today)
     return plan.golden(trace for source in sources for trace in read_source(source, BadLines(source, skip=False)))
 
 

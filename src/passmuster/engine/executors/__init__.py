@@ -13,8 +13,8 @@ from passmuster._registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from passmuster.engine._job import Job
     from passmuster.engine._parts import Part
+    from passmuster.engine._plan import Job
     from passmuster.engine._progress import Progress
     from passmuster.scoring import Tally
 

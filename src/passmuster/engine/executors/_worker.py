@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from passmuster._problems import InputError, SuiteError
 from passmuster.engine._evaluation import evaluator
-from passmuster.engine._job import Job
 from passmuster.engine._load_suite import load_suite
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.engine._select import select
 from passmuster.engine.executors._messages import (

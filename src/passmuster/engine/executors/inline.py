@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from passmuster.engine._evaluation import evaluator
-from passmuster.engine._job import Job
 from passmuster.engine._parts import Part
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.scoring import Tally
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
 from passmuster._problems import OutsideError, Problem, SuiteError, TraceError
-from passmuster.engine._job import Job
 from passmuster.engine._judge_questions import open_judges
 from passmuster.engine._parts import Part
+from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.engine.executors._messages import (
     EvaluatePart,

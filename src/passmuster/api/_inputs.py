@@ -1,4 +1,4 @@
-"""The trace files of a run: those given, else those that the suite names."""
+"""What a run reads besides its suite: trace files, and what it is compared with."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, UsageError
 from passmuster.suite import Suite
 from passmuster.traces import FORMATS, Source, check_format, find_sources, standard_input
+
+if TYPE_CHECKING:
+    from passmuster.scoring import Baseline
 
 
 class StandardInput:
@@ -52,3 +56,15 @@ def trace_files(suite: Suite, given: Sequence[str], stdin: StandardInput, format
         message = "no traces: give --traces PATH, or list them under 'traces:' in the suite"
         raise UsageError(Problem(message, suite.file))
     return find_sources(suite.traces, suite.folder, suite.root, format)
+
+
+def compared_with(
+    suite: Suite, given: str | None, format: str | None = None
+) -> tuple[Baseline | Sequence[Source], str | None]:
+    """A recorded run or golden traces, and their name: what is given, else what the suite names, else nothing."""
+    own = suite.baseline.file if suite.baseline else None
+    if given is None and own is None:
+        return (), None
+    from passmuster.api._baseline_files import find_baseline  # late, for most runs have none
+
+    return find_baseline(suite, given, Path.cwd(), format), given or own
