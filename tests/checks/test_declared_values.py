@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passmuster.checks import KINDS, MATCHER, RULE, RULES, SELECTORS, BuiltInKind, MatcherWords, rule_class
+from passmuster.checks import KINDS, RULES, BuiltInKind, MatcherWords, rule_class
+from passmuster.checks._selectors import SELECTORS
 from passmuster.checks.args import ARGUMENTS, Argument
+from passmuster.checks.matchers import MATCHER
+from passmuster.checks.rules import RULE
 from passmuster.suite import Definitions, Reader, RecordOf, Value, fields_of
 from passmuster.suite.text._json import read_json
 

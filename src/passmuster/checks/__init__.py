@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ScenarioOutcome,
         Way,
     )
-    from passmuster.checks._selectors import SELECTORS, Selector
+    from passmuster.checks._selectors import Selector
     from passmuster.checks._spec import CheckError, spec_of
     from passmuster.checks._view import View, Viewer
     from passmuster.checks._vocabulary import VOCABULARY
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from passmuster.checks.kinds import KINDS
     from passmuster.checks.layers._layer_map import LAYERS
     from passmuster.checks.layers._scenario import ScenarioCheck
-    from passmuster.checks.matchers import MATCHER, MatcherWords
-    from passmuster.checks.rules import RULE, RULES, AnyRule, rule_class
+    from passmuster.checks.matchers import MatcherWords
+    from passmuster.checks.rules import RULES, rule_class
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -51,13 +51,13 @@ else:
                 "Way",
             ),
             "_spec": ("CheckError", "spec_of"),
-            "_selectors": ("SELECTORS", "Selector"),
+            "_selectors": ("Selector",),
             "_view": ("View", "Viewer"),
             "layers._scenario": ("ScenarioCheck",),
             "_vocabulary": ("VOCABULARY",),
             "args": ("Argument", "ToolEntry"),
             "kinds": ("KINDS",),
-            "matchers": ("MATCHER", "MatcherWords"),
-            "rules": ("RULE", "RULES", "AnyRule", "rule_class"),
+            "matchers": ("MatcherWords",),
+            "rules": ("RULES", "rule_class"),
         },
     )
