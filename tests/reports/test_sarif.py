@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.reports.report_factory import line, report, rich_report, scenario, test_report, too_much, violation
 
+import passmuster
 from passmuster.reports._text import violation_lines
 from passmuster.reports.formats import sarif
 from passmuster.scoring._report import Report
@@ -138,6 +139,23 @@ def test_fingerprints_survive_moves_and_tell_others_apart() -> None:
     twins = prints(report(test_report(too_much(), too_much())))
     assert twins[0] == first[0]
     assert twins[1] != twins[0]
+
+
+def test_a_strict_run_shows_skipped_checks_beside_tolerated_violations() -> None:
+    suite = {
+        "layers": {"path": "block"},
+        "scenarios": [
+            {"id": "S", "path": {"max_loops": 0}, "cost": {"max_cost_usd": 1}},
+            {"id": "T", "path": {"max_loops": 0}},
+        ],
+        "thresholds": {"blocking": {"pass_rate": 40}},
+    }
+    loop = [passmuster.ToolCall("a", arguments={}), passmuster.ToolCall("a", arguments={})]
+    traces = [passmuster.Trace(scenario="S", steps=tuple(loop)), passmuster.Trace(scenario="T", steps=tuple(loop[:1]))]
+    made = passmuster.evaluate(passmuster.suite_from_dict(suite), traces, strict=True)
+    assert made.exit_code == 1
+    levels = {result["ruleId"]: result["level"] for result in run_of(made)["results"]}
+    assert levels == {"max_loops": "error", "vacuous": "error"}
 
 
 def test_at_most_5000_results_and_a_notice_of_the_rest() -> None:

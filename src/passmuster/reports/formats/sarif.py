@@ -100,7 +100,7 @@ def _is_covered(case: Case, line: GateLine) -> bool:
     """Whether violations with places of their own already say why."""
     if case.test is not None:
         return line.kind == "test" and bool(case.test.violations or case.test.error)
-    if case.scenario is None or any(attempt.message for attempt in case.scenario.attempts):
+    if case.scenario is None or line.kind != "scenario" or any(attempt.message for attempt in case.scenario.attempts):
         return False
     levels = {violation.level for violation in case.scenario.violations()}
     return "block" in levels or ("warn" in levels and case.scenario.status == "warn")
