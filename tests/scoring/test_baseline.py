@@ -36,7 +36,7 @@ from passmuster.engine._record import record
 from passmuster.engine._run import evaluate_sources
 from passmuster.engine.executors.inline import execute
 from passmuster.redaction._redactor import Redactor
-from passmuster.reports._baseline_file import encoded_baseline as write
+from passmuster.reports._baseline_text import encoded_baseline as write
 from passmuster.scoring._baseline import BASELINE_SCHEMA as SCHEMA
 from passmuster.scoring._baseline import Baseline, Share
 from passmuster.scoring._baseline_pairs import pairs_of

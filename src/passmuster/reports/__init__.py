@@ -9,30 +9,26 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from passmuster.reports._audit_text import audit_lines
-    from passmuster.reports._baseline_file import encoded_baseline
-    from passmuster.reports._baseline_text import baseline_text, suggestion_text, tightening_text
+    from passmuster.reports._baseline_text import baseline_text, encoded_baseline, suggestion_text, tightening_text
     from passmuster.reports._comparison_text import comparison_lines
     from passmuster.reports._encodable import encodable
-    from passmuster.reports._formats import FORMATS, check_format, file_name, render, report_formats
+    from passmuster.reports._formats import FORMATS, check_format, file_name, render
     from passmuster.reports._history_text import history_lines
-    from passmuster.reports._report_schema import report_schema
     from passmuster.reports._text import one_line
     from passmuster.reports.formats.console import show_console
-    from passmuster.reports.formats.json import encoded
+    from passmuster.reports.formats.json import encoded, report_schema
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "_audit_text": ("audit_lines",),
-            "_baseline_file": ("encoded_baseline",),
-            "_baseline_text": ("baseline_text", "suggestion_text", "tightening_text"),
+            "_baseline_text": ("baseline_text", "encoded_baseline", "suggestion_text", "tightening_text"),
             "_comparison_text": ("comparison_lines",),
             "_encodable": ("encodable",),
-            "_formats": ("FORMATS", "check_format", "file_name", "render", "report_formats"),
+            "_formats": ("FORMATS", "check_format", "file_name", "render"),
             "_history_text": ("history_lines",),
-            "_report_schema": ("report_schema",),
             "_text": ("one_line",),
             "formats.console": ("show_console",),
-            "formats.json": ("encoded",),
+            "formats.json": ("encoded", "report_schema"),
         },
     )

@@ -1,4 +1,4 @@
-"""A baseline in 80 columns of text, the thresholds it suggests as YAML, and what a ratchet changed."""
+"""A baseline as its file, in 80 columns of text, the thresholds it suggests as YAML, and what a ratchet changed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,30 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from passmuster._problems import plural
-from passmuster.reports._tables import aligned, cut
-from passmuster.reports._text import one_line
+from passmuster.reports._text import aligned, cut, one_line
+from passmuster.reports.formats.json import encoded
 from passmuster.scoring import Baseline, Kept, RecordedScenario, Target, Tightened, between, written
 
 _WIDTH = 80
 _NAME = 28
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _WORDS = {"true", "false", "null"}
+# A list of plain values, one per line. No string holds a raw line break, so what follows `[` is not part of one.
+_LIST = re.compile(rb"\[\n[^\[\]{}]*\]")
+_BREAK = re.compile(rb"\n *")
+
+
+def encoded_baseline(baseline: Baseline) -> bytes:
+    """The file's bytes."""
+    document = {"schema": baseline.schema, **msgspec.to_builtins(baseline)}
+    return _LIST.sub(_on_one_line, encoded(document))
+
+
+def _on_one_line(found: re.Match[bytes]) -> bytes:
+    return b"[" + _BREAK.sub(b" ", found[0][1:-1]).strip() + b"]"
 
 
 def baseline_text(baseline: Baseline) -> list[str]:

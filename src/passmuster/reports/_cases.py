@@ -20,16 +20,22 @@ class Case(Struct, frozen=True):
     id: str
     ending: Ending
     line: GateLine | None = None
-    test: TestReport | None = None
-    scenario: ScenarioReport | None = None
+    source: TestReport | ScenarioReport | None = None
+    """What it is about; None for a suite-level line."""
+
+    @property
+    def test(self) -> TestReport | None:
+        return self.source if isinstance(self.source, TestReport) else None
+
+    @property
+    def scenario(self) -> ScenarioReport | None:
+        return self.source if isinstance(self.source, ScenarioReport) else None
 
     @property
     def group(self) -> str:
         """`tests`, `scenarios`, or the kind of a suite-level line."""
-        if self.test is not None:
-            return "tests"
-        if self.scenario is not None:
-            return "scenarios"
+        if self.source is not None:
+            return "tests" if self.test else "scenarios"
         return self.line.kind if self.line is not None else "gate"
 
     @property
@@ -52,28 +58,22 @@ def cases(report: Report) -> list[Case]:
             others.append(line)
     stuck = report.exit_code == 3
     return [
-        *(_test_case(test, by_test[test.id], stuck) for test in report.tests),
-        *(_scenario_case(scenario, by_scenario[scenario.id], stuck) for scenario in report.scenarios),
+        *(_case(test, by_test[test.id], stuck) for test in report.tests),
+        *(_case(scenario, by_scenario[scenario.id], stuck) for scenario in report.scenarios),
         *(Case(line.id, _line_ending(line, stuck), line) for line in others),
     ]
 
 
-def _test_case(test: TestReport, lines: list[GateLine], stuck: bool) -> Case:
+def _case(source: TestReport | ScenarioReport, lines: list[GateLine], stuck: bool) -> Case:
     line = _gravest(lines, stuck)
-    ending = _line_ending(line, stuck) if line else _status_ending(test.status, test.severity == "block")
-    if ending in ("pass", "warning") and not test.exercised and test.status in ("pass", "warn", "skip"):
+    test = source if isinstance(source, TestReport) else None
+    blocks = test is None or test.severity == "block"
+    ending = _line_ending(line, stuck) if line else _status_ending(source.status, blocks)
+    if test and ending in ("pass", "warning") and not test.exercised and test.status in ("pass", "warn", "skip"):
         ending = "never"
-    elif ending == "pass" and test.status == "skip":
+    elif ending == "pass" and source.status == "skip":
         ending = "skip"
-    return Case(test.id, ending, line, test=test)
-
-
-def _scenario_case(scenario: ScenarioReport, lines: list[GateLine], stuck: bool) -> Case:
-    line = _gravest(lines, stuck)
-    ending = _line_ending(line, stuck) if line else _status_ending(scenario.status, True)
-    if ending == "pass" and scenario.status == "skip":
-        ending = "skip"
-    return Case(scenario.id, ending, line, scenario=scenario)
+    return Case(source.id, ending, line, source)
 
 
 def _gravest(lines: list[GateLine], stuck: bool) -> GateLine | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from passmuster._problems import plural
-from passmuster.reports._tables import aligned
-from passmuster.reports._text import one_line
+from passmuster.reports._text import aligned, one_line
 from passmuster.scoring import (
     CaseChange,
     Comparison,

@@ -12,11 +12,6 @@ FORMATS = Registry(f"{__package__}.formats")
 """The report formats by name; each module declares `FILE_NAME`, `DESCRIPTION` and `write(report) -> bytes`."""
 
 
-def report_formats() -> list[str]:
-    """The names of the report formats."""
-    return list(FORMATS)
-
-
 def file_name(format_name: str) -> str:
     """What the report is called in a suite's report folder."""
     return cast(str, FORMATS[format_name].FILE_NAME)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from passmuster._problems import plural
 from passmuster.history import History, Run
 from passmuster.reports._encodable import BLOCKS
-from passmuster.reports._tables import cut
-from passmuster.reports._text import one_line
+from passmuster.reports._text import cut, one_line
 from passmuster.scoring import number, written
 
 _WIDTH = 80

@@ -92,9 +92,7 @@ def _subject(violation: Violation) -> str:
 def _place_of(case: Case) -> str:
     if case.line is not None and case.line.file:
         return place(case.line.file, case.line.line)
-    if case.test:
-        return place(case.test.file, case.test.line)
-    return place(case.scenario.file, case.scenario.line) if case.scenario else ""
+    return place(case.source.file, case.source.line) if case.source else ""
 
 
 def _reason(all_cases: list[Case]) -> str:

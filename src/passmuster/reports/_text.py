@@ -1,4 +1,4 @@
-"""A violation in words: the one rendering that console, JUnit and SARIF share.
+"""Violations, scenarios and gate lines in words: the one rendering that console, JUnit and SARIF share.
 
 Whatever comes from a trace is made safe for one line: control characters and marks that reorder text are
 shown as escapes, and what a build server would take for a command is broken by a space.
@@ -7,10 +7,11 @@ shown as escapes, and what a build server would take for a command is broken by 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from passmuster.checks import Violation
-from passmuster.scoring import GateLine
+from passmuster.checks import CheckReport, Violation
+from passmuster.scoring import GateLine, ScenarioReport
 
 # Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
 # Compiled at first use: most runs need none of these patterns.
@@ -24,6 +25,9 @@ _LOG_COMMAND = r"(?i)##(?=\[|vso|teamcity)"
 _WORKFLOW_COMMAND = r"(?<![A-Za-z0-9_>]):(?=:[A-Za-z])"
 _NUMBER = r"\[hidden #\d+\]"
 _VALUE_LIMIT = 400
+_INDENT = "   "
+_VIOLATIONS = 10
+"""Violations shown per check; the JSON and SARIF reports have them all."""
 
 
 def violation_lines(violation: Violation) -> list[str]:
@@ -47,6 +51,51 @@ def gate_lines(line: GateLine) -> list[str]:
         lines.append(f"Expected: {_bare(line.expected)}")
     lines += _line("Tolerated by", line.tolerated_by)
     return [*lines, *_line("Suite line", place(line.file, line.line) or None)]
+
+
+def scenario_lines(scenario: ScenarioReport) -> list[str]:
+    """What did not go as asked, as `Label: text` lines, and where the scenario is written."""
+    lines = ["Trace: none was recorded for this scenario"] if scenario.status == "missing" else []
+    for name, layer in scenario.layers.items():
+        for check in layer.checks:
+            if check.status != "pass":
+                message = f", {one_line(check.message)}" if check.message else ""
+                lines.append(f"{name.capitalize()}: {one_line(check.name)} {check.status}{message}")
+                lines += _places(check)
+    behaviors = scenario.behaviors
+    by_name = {check.name: check for check in behaviors.checks}
+    for label, names in (
+        ("Missing", behaviors.missing),
+        ("Must not", behaviors.violated),
+        ("Undecided", behaviors.undecided),
+    ):
+        for name in names:
+            lines.append(f"{label}: {one_line(name)}")
+            lines += _places(by_name[name]) if name in by_name else []
+    lines += [f"Said: {one_line(reason)}" for reason in behaviors.reasons]
+    if scenario.runs > 1 and scenario.pass_rate is not None:
+        passed = sum(attempt.status in ("pass", "warn") for attempt in scenario.attempts)
+        shown = f"{passed} of" if len(scenario.attempts) == scenario.runs else f"{scenario.pass_rate * 100:.3g}% of"
+        lines.append(f"Runs: {shown} {scenario.runs} passed")
+    for flip in scenario.flips or ():
+        pair = f"{one_line(flip.passed)} passed, {one_line(flip.failed)} did not"
+        lines.append(f"Flipped: {pair}; the {flip.blame}: {one_line(flip.message)}")
+    for attempt in scenario.attempts:
+        if attempt.status != "pass" and attempt.message:
+            lines.append(f"Trace {one_line(attempt.trace_id)}: {attempt.status}, {one_line(attempt.message)}")
+    where = place(scenario.file, scenario.line)
+    return [*lines, f"Suite line: {where}"] if where else lines
+
+
+def _places(check: CheckReport) -> Iterator[str]:
+    """The places of the check's violations; where there are several, with a line about each."""
+    several = len(check.violations) > 1
+    for violation in check.violations[:_VIOLATIONS]:
+        if several:
+            yield f"{_INDENT}{headline(violation)}"
+        yield from (f"{_INDENT}{line}" for line in place_lines(violation))
+    if len(check.violations) > _VIOLATIONS:
+        yield f"{_INDENT}… and {len(check.violations) - _VIOLATIONS} more (all of them are in the JSON report)"
 
 
 def one_line(text: str) -> str:
@@ -182,3 +231,17 @@ def _escaped(found: re.Match[str]) -> str:
     if char in _SHORT:
         return _SHORT[char]
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines, each column as wide as its widest cell; a column without any text is left out."""
+    every = list(rows)
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width).rstrip() for row in every
+    ]
+
+
+def cut(text: str, width: int) -> str:
+    """The text, ended with `…` where it is longer than that."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"

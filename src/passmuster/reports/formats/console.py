@@ -11,8 +11,7 @@ from passmuster.checks import Behaviors
 from passmuster.reports._cases import Case, Ending, cases
 from passmuster.reports._encodable import encodable
 from passmuster.reports._last_line import closing_sentence
-from passmuster.reports._scenario_text import scenario_lines
-from passmuster.reports._text import gate_lines, one_line, place, violation_lines
+from passmuster.reports._text import aligned, gate_lines, one_line, place, scenario_lines, violation_lines
 from passmuster.scoring import Report, TestReport
 
 FILE_NAME = "report.txt"
@@ -186,9 +185,7 @@ def _metrics(report: Report) -> Iterator[Line]:
     }
     if not shown:
         return
-    # late: suites of tests alone have no metrics
-    from passmuster.reports._tables import aligned
-    from passmuster.scoring import between, written
+    from passmuster.scoring import between, written  # late: suites of tests alone have no metrics
 
     rows = []
     for name, metric in shown.items():

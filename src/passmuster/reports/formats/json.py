@@ -36,6 +36,20 @@ def write(report: Report) -> bytes:
     return encoded(replace(report, duration_ms=round(report.duration_ms, 3)))
 
 
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a report, from the structs that it is written from."""
+    schema = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Report)))
+    for definition in schema["$defs"].values():
+        for name in _UNWRITTEN:
+            definition.get("properties", {}).pop(name, None)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "passmuster report",
+        "description": "One suite's verdict with its reasons, as `--report json=PATH` writes it.",
+        **schema,
+    }
+
+
 def encoded(value: Any) -> bytes:
     """A value as indented JSON that any strict reader takes, UTF-8, with a newline at its end.
 

@@ -7,8 +7,7 @@ from collections import Counter
 from xml.etree import ElementTree
 
 from passmuster.reports._cases import Case, cases
-from passmuster.reports._scenario_text import scenario_lines
-from passmuster.reports._text import gate_lines, headline, one_line, violation_lines
+from passmuster.reports._text import gate_lines, headline, one_line, scenario_lines, violation_lines
 from passmuster.scoring import Report, TestReport
 
 FILE_NAME = "junit.xml"
@@ -74,8 +73,7 @@ def _summary(case: Case) -> str:
         return _line(case.message)
     if case.test and case.test.violations:
         return _xml(headline(case.test.violations[0]))
-    status = case.test.status if case.test else case.scenario.status if case.scenario else ""
-    return f"{_line(case.id)}: {status}"
+    return f"{_line(case.id)}: {case.source.status if case.source else ''}"
 
 
 def _body(case: Case) -> str:

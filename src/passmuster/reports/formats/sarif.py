@@ -16,8 +16,7 @@ from msgspec import Struct
 from passmuster.checks import LEVELS, Level, Violation
 from passmuster.reports._cases import Case, cases
 from passmuster.reports._sarif_rules import rule_descriptor
-from passmuster.reports._scenario_text import scenario_lines
-from passmuster.reports._text import gate_lines, headline, one_line, violation_lines
+from passmuster.reports._text import gate_lines, headline, one_line, scenario_lines, violation_lines
 from passmuster.reports.formats.json import encoded
 from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
 
@@ -130,7 +129,7 @@ def _scenario_findings(report: Report, case: Case, scenario: ScenarioReport) -> 
 
 
 def _violation_finding(report: Report, case: Case, violation: Violation, rule: str, level: Level) -> Finding:
-    source = case.test or case.scenario
+    source = case.source
     assert source is not None
     if level != "log":
         if violation.waived is not None or case.ending in ("warning", "tolerated"):
@@ -161,7 +160,7 @@ def _line_finding(report: Report, case: Case) -> Finding:
         details += scenario_lines(case.scenario)
     file, number = line.file, line.line
     if not file:
-        source = case.test or case.scenario
+        source = case.source
         file, number = (source.file, source.line) if source else (report.suite_file, 1)
     text = _sentence(f"{one_line(line.id)}: {one_line(line.message)}")
     return Finding(
