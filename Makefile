@@ -10,8 +10,8 @@ BIN := $(VENV)/bin
 EXAMPLE := examples/support-agent
 REPORTS := passmuster-report
 
-# Pins hold for the build backend too: pip builds in a place of its own, which hears of them only this way
-# (older versions of pip by the first name, newer ones by the second).
+# The pins apply to the build backend too: pip builds in an isolated environment and takes constraints for it only
+# from these variables (older versions of pip read the first, newer ones the second).
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
 	$(BIN)/python -m pip install --quiet
 INPUTS := pyproject.toml constraints.txt src/passmuster/_version.py
@@ -20,13 +20,14 @@ INPUTS := pyproject.toml constraints.txt src/passmuster/_version.py
 .NOTPARALLEL:
 
 help:
-	@echo 'make demo    judge a good and a broken version of an example agent'
+		@echo 'make demo    evaluate a good and a broken version of an example agent'
 	@echo 'make test    run the tests'
-	@echo 'make lint    check style, types and the imports between rooms'
-	@echo 'make format  put the code in the common style'
-	@echo 'make bench   measure how fast it is (BENCH_ARGS=--short for a short form)'
-	@echo 'make bench-peers, make bench-statistics   measure next to others, and how far intervals can be trusted'
-	@echo 'make clean   remove what these commands made'
+		@echo 'make lint    check style, types and imports between packages'
+	@echo 'make format  format the code'
+	@echo 'make bench   run the benchmarks (BENCH_ARGS=--short for a short run)'
+	@echo 'make bench-peers        compare the speed with other tools'
+	@echo 'make bench-statistics   simulate the coverage of the confidence intervals'
+	@echo 'make clean   remove everything that these commands create'
 	@echo
 	@echo 'PYTHON=python3.12 chooses the interpreter, PYTEST_ARGS="-k args" goes to pytest.'
 
@@ -77,14 +78,14 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m compileall -q src/passmuster
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
-# The tools that a user would pick instead, in an environment of their own.
+# Compares with alternative tools, installed in a separate environment.
 bench-peers: $(VENV)/.dev $(PEERS)/.made
 	$(BIN)/python -m compileall -q src/passmuster
 	$(PEERS)/bin/python bench/peers.py > $(PEERS)/figures.json
 	$(BIN)/python -m bench.next_to_peers $(PEERS)/figures.json
 	$(BIN)/python -m bench.next_to_ciagent $(PEERS)/bin/python
 
-# How far the intervals and tests of the gate keep their promises, on agents whose true rates are known.
+# Simulates agents whose true rates are known: coverage of the intervals, false alarms and power of the tests.
 bench-statistics: $(VENV)/.dev
 	$(BIN)/python -m bench.simulation
 
@@ -97,7 +98,7 @@ $(PEERS)/.made: bench/peers.txt
 clean:
 	rm -rf $(VENV) $(PEERS) $(REPORTS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .passmuster
 
-# Two stamps in one environment: the demo needs only what the product needs, the tests everything.
+# Two stamps for one environment: the demo needs the runtime dependencies only, the tests also the development ones.
 $(VENV)/.runtime: $(VENV)/.made $(INPUTS)
 	@echo 'Installing passmuster in $(VENV) ...'
 	@$(PIP) --editable .
@@ -109,7 +110,7 @@ $(VENV)/.dev: $(VENV)/.made $(INPUTS)
 	@$(PIP) --editable '.[dev]'
 	@touch $(VENV)/.runtime $@
 
-# Debian parts `ensurepip` from Python (package python3-venv). Without it, virtualenv or an installed pip will do.
+# Debian ships `ensurepip` separately from Python (package python3-venv). Without it, virtualenv or pip is used.
 $(VENV)/.made:
 	@command -v $(PYTHON) >/dev/null 2>&1 || { \
 		echo "make: there is no $(PYTHON) here; install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3" >&2; \
