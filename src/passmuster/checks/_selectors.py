@@ -45,21 +45,24 @@ class Selector(Record, frozen=True, kw_only=True):
     tool: Annotated[
         tuple[str, ...],
         _PATTERNS,
-        Key("A tool pattern, or a list of which any will do; without it, any tool.", example="refund_*"),
+        Key("A tool pattern, or a list of which any may match; without it, any tool.", example="refund_*"),
     ] = ("*",)
     args: Annotated[
         "dict[str, Matcher] | None",
         MapOf(_MATCHER),
         Key(
-            "Arguments, by name or dotted path (a name that has the dot itself wins), and what each has to be.",
+            "Arguments, by name or dotted path (a name that itself contains the dot takes precedence), "
+            "with the value or matcher of each.",
             example={"amount": {"$gt": 200}},
         ),
     ] = None
-    result: Annotated["Matcher | None", _MATCHER, Key("What the result has to be.", example={"approved": True})] = None
+    result: Annotated[
+        "Matcher | None", _MATCHER, Key("The value or matcher of the result.", example={"approved": True})
+    ] = None
     failed: Annotated[
         bool | None,
         BOOLEAN,
-        Key("Only calls that failed (`true`) or did not (`false`); replaces what a rule says of failed calls."),
+        Key("Only calls that failed (`true`) or did not (`false`); replaces the rule's treatment of failed calls."),
     ] = None
 
     schema_extra = {  # noqa: RUF012 - a class variable of the base

@@ -79,14 +79,14 @@ class Member(Record, frozen=True, kw_only=True):
     provider: Annotated[
         Provider,
         Choice("anthropic", "openai"),
-        Key("The interface; `openai` also for any server that speaks OpenAI's chat completions."),
+        Key("The API; `openai` also for any server with an OpenAI-compatible chat completions API."),
     ]
     model: Annotated[str, TEXT, Key("The model's name.", example="gpt-4.1-mini")]
     base_url: Annotated[
         str | None,
         ADDRESS,
         Key(
-            "Another address than the vendor's, without user and password. Addresses in the environment "
+            "An address other than the vendor's, without user and password. Addresses in the environment "
             "(`OPENAI_BASE_URL`) are not read: another address is another judge.",
             example="http://localhost:11434/v1",
         ),
@@ -99,7 +99,7 @@ class Member(Record, frozen=True, kw_only=True):
             "own a key is needed only if you name its variable."
         ),
     ] = None
-    temperature: Annotated[float | None, TEMPERATURE, Key("`null` sends none, for models that take none.")] = 0.0
+    temperature: Annotated[float | None, TEMPERATURE, Key("`null` sends none, for models without this setting.")] = 0.0
     max_tokens: Annotated[int, Whole(16), Key("The longest reply in tokens, thinking included.")] = 1024
     structured: Annotated[
         bool,
@@ -146,19 +146,19 @@ def _ensemble_schema(definitions: Definitions) -> JsonSchema:
 class JudgeConfig(Member, frozen=True, kw_only=True):
     """Which model judges what code cannot decide, how patiently it is asked, and for how much money."""
 
-    timeout_seconds: Annotated[float, SECONDS, Key("For one attempt, to the last byte.")] = 60.0
+    timeout_seconds: Annotated[float, SECONDS, Key("Time limit of one attempt, including the whole reply.")] = 60.0
     retries: Annotated[
         int,
         Whole(0, 20),
-        Key("Further attempts after 408, 429, 5xx, a time-out or a lost connection. Other errors are final."),
+        Key("Further attempts after 408, 429, 5xx, a timeout or a lost connection. Other errors are final."),
     ] = 4
     backoff_seconds: Annotated[
         float,
         AMOUNT,
         Key("The wait before the first retry. It doubles, is randomized, and is added to `Retry-After`."),
     ] = 0.5
-    ask_again: Annotated[int, Whole(0, 5), Key("How often a reply that is no verdict is asked for again.")] = 1
-    concurrency: Annotated[int, Whole(1, 256), Key("Requests at the same time.")] = 8
+    ask_again: Annotated[int, Whole(0, 5), Key("How often to ask again after a reply that is not a verdict.")] = 1
+    concurrency: Annotated[int, Whole(1, 256), Key("The number of concurrent requests.")] = 8
     max_cost_usd: Annotated[
         float | None, DOLLARS, Key("The spending cap of a run; needs both prices.", example=2.0)
     ] = None
@@ -167,7 +167,9 @@ class JudgeConfig(Member, frozen=True, kw_only=True):
         Unread(Custom(_ENSEMBLE, lambda reader, node, at: (), _ensemble_schema)),
         Key("Several judges whose median counts: a number, or what differs for each.", example=3),
     ] = ()
-    cache: Annotated[str | None, PATH, Key("The file of verdicts, within the root.", example="verdicts.jsonl")] = None
+    cache: Annotated[
+        str | None, PATH, Key("The file of cached verdicts, within the root.", example="verdicts.jsonl")
+    ] = None
     require_calibration: Annotated[bool, BOOLEAN, Key("Without a valid calibration, judges can only warn.")] = False
     calibration: Annotated[
         str | None,

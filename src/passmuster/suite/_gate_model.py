@@ -16,7 +16,7 @@ from passmuster.suite.text._nodes import Mapping
 
 Operator = Literal[">=", "<=", ">", "<", "="]
 Risk = Literal["critical", "high", "medium", "low"]
-Comment = Annotated[str | None, PROSE, Key("For people; ignored.")]
+Comment = Annotated[str | None, PROSE, Key("A comment; ignored.")]
 
 _SLACK = 1e-9
 
@@ -175,14 +175,16 @@ class BaselineSpec(Record, frozen=True, kw_only=True):
     max_drop: Annotated[
         float, MAX_DROP, Key("How much worse a metric may be: points for rates, relative for the rest.", example="1%")
     ] = 0.0
-    confidence: Annotated[float, CONFIDENCE, Key("How sure a drop has to be.", example="95%")] = 0.95
+    confidence: Annotated[
+        float, CONFIDENCE, Key("The confidence level at which a drop is significant.", example="95%")
+    ] = 0.95
     metrics: Annotated[
-        tuple[str, ...], Slot("compared_metrics", "metrics"), Key("What is compared.", example=["pass_rate"])
+        tuple[str, ...], Slot("compared_metrics", "metrics"), Key("The metrics to compare.", example=["pass_rate"])
     ] = ("pass_rate",)
     on_regression: Annotated[
         Literal["warn", "block"],
         Choice("warn", "block"),
-        Key("What a single scenario does that passed and now fails."),
+        Key("What a single scenario that passed and now fails does."),
     ] = "warn"
     description: Comment = None
     line: int = 0
@@ -227,7 +229,7 @@ class Classification(Record, frozen=True, kw_only=True):
     source: Annotated[
         LabelSource,
         RecordOf(LabelSource),
-        Key("Where an answer has its label.", name="from", example={"json": "$.label"}),
+        Key("How the label is extracted from an answer.", name="from", example={"json": "$.label"}),
     ]
     description: Comment = None
 

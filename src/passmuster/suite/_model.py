@@ -34,28 +34,32 @@ class Scenario(Record, frozen=True, kw_only=True):
     id: Annotated[str, TEXT, Key("Its name; by default made from the words of the query.", example="REFUND-1")] = ""
     query: Annotated[str | None, TEXT, Key("What the agent is asked.", example="Where is my parcel?")] = None
     category: Annotated[
-        str | None, TEXT, Key("For rates by category; `adversarial` ones make `safety_rate`.", example="adversarial")
+        str | None,
+        TEXT,
+        Key("For rates by category; `adversarial` scenarios define `safety_rate`.", example="adversarial"),
     ] = None
     capability: Annotated[str | None, TEXT, Key("For weights by capability.", example="refunds")] = None
-    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
     tags: Annotated[tuple[str, ...], OneOrMore(TEXT, empty=True), Key("For `--tag` and the `tags` of tests.")] = ()
     correctness: Annotated[Layer | None, Slot("correctness", "a map"), Key("What the answer has to be.")] = None
     path: Annotated[Layer | None, Slot("path", "a map"), Key("Which tools the agent should use, and how.")] = None
-    cost: Annotated[Layer | None, Slot("cost", "a map"), Key("What a run may use up.")] = None
+    cost: Annotated[Layer | None, Slot("cost", "a map"), Key("Limits on what a run may use.")] = None
     expected_behaviors: Annotated[
-        tuple[Behavior, ...], _BEHAVIORS, Key("What a run should show.", example=["verified identity"])
+        tuple[Behavior, ...], _BEHAVIORS, Key("Behaviors that a run should show.", example=["verified identity"])
     ] = ()
     must_not: Annotated[
-        tuple[Behavior, ...], _BEHAVIORS, Key("What no run may show.", example=[{"tool_called": "delete_*"}])
+        tuple[Behavior, ...], _BEHAVIORS, Key("Behaviors that no run may show.", example=[{"tool_called": "delete_*"}])
     ] = ()
     label: Annotated[
-        str | None, TEXT, Key("What a classifier should say; the same as `correctness.label`.", example="spam")
+        str | None, TEXT, Key("The expected label of the answer; the same as `correctness.label`.", example="spam")
     ] = None
     weight: Annotated[float, WEIGHT, Key("How much it counts in weighted rates.", example=2)] = 1.0
-    pass_score: Annotated[float, PASS_SCORE, Key("The share of expected behaviors that is enough.", example=0.8)] = 1.0
+    pass_score: Annotated[
+        float, PASS_SCORE, Key("The share of expected behaviors that is enough to pass.", example=0.8)
+    ] = 1.0
     repeat: Annotated[int, Whole(1), Key("How many runs there should be at least.", example=3)] = 1
     repeat_policy: Annotated[
-        RepeatPolicy | None, REPEAT_POLICY, Key("How many runs have to pass; by default what the suite says.")
+        RepeatPolicy | None, REPEAT_POLICY, Key("How many runs have to pass; by default the suite's `repeat_policy`.")
     ] = None
     line: int = 0
     lines: dict[str, int] = {}  # noqa: RUF012 - copied by msgspec
@@ -87,7 +91,7 @@ class Agent(Record, frozen=True, kw_only=True):
 
     name: Annotated[str | None, TEXT, Key("The agent's name.", example="support")] = None
     version: Annotated[str | None, TEXT, Key("Its version, for progressive thresholds.", example="2.1.0")] = None
-    description: Annotated[str | None, TEXT, Key("For people; ignored.")] = None
+    description: Annotated[str | None, TEXT, Key("A comment; ignored.")] = None
 
 
 _TOOLS = OneOrMore(TOOL_PATTERN, empty=True)
@@ -126,11 +130,11 @@ class Test(Record, frozen=True, kw_only=True):
 
     id: Annotated[str, TEXT, Key("The test's name in reports.", example="no_admin_tools")]
     metric: Annotated[str, TEXT, Key("The kind of check.", example="tool_blocklist")]
-    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
     tags: Annotated[
         tuple[str, ...] | None,
         OneOrMore(TEXT, why_not_empty="an empty list selects nothing"),
-        Key("Only traces that, or whose scenario, have one of these tags."),
+        Key("Only traces with one of these tags, on the trace or its scenario."),
     ] = None
     scenarios: Annotated[
         tuple[str, ...] | None,
@@ -166,11 +170,11 @@ class Waiver(Record, frozen=True, kw_only=True):
     scenario: Annotated[
         str | None, Slot("scenario_pattern", "an id or a pattern"), Key("Only on traces of these scenarios.")
     ] = None
-    reason: Annotated[str, TEXT, Key("Why. It is shown with each violation.")]
+    reason: Annotated[str, TEXT, Key("The reason. It is shown with each violation.")]
     expires: Annotated[
         datetime.date,
         DAY,
-        Key("The last day on which it holds, in UTC. `--today` fixes the clock.", example="2027-01-31"),
+        Key("The last day on which it applies, in UTC. `--today` sets the current day.", example="2027-01-31"),
     ]
     line: int = 0
 

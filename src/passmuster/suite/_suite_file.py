@@ -52,7 +52,7 @@ class SuiteFile(Record, frozen=True, kw_only=True):
 
     version: Annotated[str | None, VERSION, Key("The version of the suite language.", example="1")] = None
     suite: Annotated[str | None, TEXT, Key("The suite's name; by default that of its folder.")] = None
-    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
     agent: Annotated[
         Agent,
         AGENT,
@@ -64,25 +64,23 @@ class SuiteFile(Record, frozen=True, kw_only=True):
     traces: Annotated[
         tuple[str, ...],
         OneOrMore(TEXT, empty=True),
-        Key("Paths, folders and globs of traces, relative to the suite; for when `--traces` is not given."),
+        Key("Paths, folders and globs of traces, relative to the suite; used without `--traces`."),
     ] = ()
     plugins: Annotated[
         Node | None,
         Unread(OneOrMore(TEXT)),
-        Key("Python modules with checks of your own; the suite's folder is importable."),
+        Key("Python modules with custom checks; the suite's folder is importable."),
     ] = None
     tests: Annotated[
         Node | None,
         Unread(Slot("tests", "a list of tests")),
         Key("Checks on every trace, or on those that a test selects."),
     ] = None
-    defaults: Annotated[Node | None, Unread(DEFAULTS), Key("What every scenario states unless it says otherwise.")] = (
-        None
-    )
+    defaults: Annotated[Node | None, Unread(DEFAULTS), Key("Default keys of every scenario.")] = None
     scenarios: Annotated[
         Node | None,
         Unread(SCENARIOS),
-        Key("Tasks for the agent, each with expectations of its own; each has to have run."),
+        Key("Tasks for the agent, each with its own expectations; each must have run."),
     ] = None
     queries: Annotated[Node | None, Unread(SCENARIOS), Key("The same as `scenarios`; a suite may have both.")] = None
     behaviors: Annotated[
@@ -90,20 +88,20 @@ class SuiteFile(Record, frozen=True, kw_only=True):
         Unread(Slot("behaviors", "a map of names to checks")),
         Key("Behaviors by name, which scenarios expect or forbid."),
     ] = None
-    effects: Annotated[Effects, RecordOf(Effects), Key("What tools do to the world.")] = Effects()
+    effects: Annotated[Effects, RecordOf(Effects), Key("Which tools read, write or act irreversibly.")] = Effects()
     layers: Annotated[
         LayerLevels,
         RecordOf(LayerLevels),
         Key("What a failure in the path or cost of a scenario does; both warn by default."),
     ] = LayerLevels()
     judge_config: Annotated[
-        object, Slot("judge_config", "a map"), Key("Which model judges what code cannot decide.")
+        object, Slot("judge_config", "a map"), Key("The LLM judge for what code cannot decide.")
     ] = None
     classification: Annotated[
-        Node | None, Unread(Slot("classification", "a map")), Key("Where an answer has its label.")
+        Node | None, Unread(Slot("classification", "a map")), Key("How the label is extracted from an answer.")
     ] = None
     latency_budget_ms: Annotated[
-        float | None, MILLISECONDS, Key("The latency that `normalized_latency` is a share of.", example=5000)
+        float | None, MILLISECONDS, Key("The latency budget that `normalized_latency` is relative to.", example=5000)
     ] = None
     repeat_policy: Annotated[RepeatPolicy, REPEAT_POLICY, Key("How many runs of a scenario have to pass.")] = "all"
     weights: Annotated[Node | None, Unread(Slot("weights", "a map")), Key("How much scenarios and metrics count.")] = (
@@ -124,16 +122,18 @@ class SuiteFile(Record, frozen=True, kw_only=True):
         Node | None, Unread(Slot("pass_criteria", "a map")), Key("Pass rates to reach, overall and by category.")
     ] = None
     composite: Annotated[
-        Node | None, Unread(Slot("composite", "formulas")), Key("Formulas over metrics; `pass` decides.")
+        Node | None,
+        Unread(Slot("composite", "formulas")),
+        Key("Formulas over metrics; `pass` decides whether the gate passes."),
     ] = None
     baseline: Annotated[Node | None, Unread(Slot("baseline", "a map")), Key("An earlier run to compare with.")] = None
-    waivers: Annotated[Node | None, Unread(ListOf(RecordOf(Waiver))), Key("Violations that only warn until a day.")] = (
-        None
-    )
+    waivers: Annotated[
+        Node | None, Unread(ListOf(RecordOf(Waiver))), Key("Violations that only warn, until a stated day.")
+    ] = None
     failed_when: Annotated[
         tuple[FailedWhen, ...],
         ListOf(RecordOf(FailedWhen)),
-        Key("What a failed call looks like where traces have no error flag."),
+        Key("What a failed call looks like, for traces without an error flag."),
     ] = ()
-    redact: Annotated[Redact, RecordOf(Redact), Key("What reports hide besides the usual secrets.")] = Redact()
+    redact: Annotated[Redact, RecordOf(Redact), Key("What reports hide in addition to common secrets.")] = Redact()
     output: Annotated[Output, RecordOf(Output), Key("Reports to write when `--report` is not given.")] = Output()

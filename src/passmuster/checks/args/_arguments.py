@@ -110,7 +110,7 @@ class Argument(Record, frozen=True, kw_only=True):
 
     type: Annotated[Any, OneOrMore(Choice(*TYPES)), Key("A JSON type, or a list of them.", example="number")] = None
     required: Annotated[
-        Any, _REQUIRED, Key("The argument has to be there. On an object also a list of its required properties.")
+        Any, _REQUIRED, Key("The argument is required. On an object also a list of its required properties.")
     ] = None
     min: Annotated[Any, NUMBER, Key("The same as `minimum`.", example=0)] = None
     max: Annotated[Any, NUMBER, Key("The same as `maximum`.", example=30)] = None
@@ -119,8 +119,8 @@ class Argument(Record, frozen=True, kw_only=True):
     exclusiveMinimum: Annotated[Any, NUMBER, Key("A number above this.")] = None
     exclusiveMaximum: Annotated[Any, NUMBER, Key("A number below this.")] = None
     multipleOf: Annotated[Any, _FACTOR, Key("A whole multiple of this number.")] = None
-    minLength: Annotated[Any, WHOLE, Key("A string of at least so many characters.")] = None
-    maxLength: Annotated[Any, WHOLE, Key("A string of at most so many characters.")] = None
+    minLength: Annotated[Any, WHOLE, Key("The minimum number of characters of a string.")] = None
+    maxLength: Annotated[Any, WHOLE, Key("The maximum number of characters of a string.")] = None
     pattern: Annotated[
         Any,
         _PATTERN,
@@ -128,17 +128,17 @@ class Argument(Record, frozen=True, kw_only=True):
     ] = None
     format: Annotated[Any, _FORMAT, Key("A format of JSON Schema; it is asserted.", example="email")] = None
     enum: Annotated[Any, _ENUM, Key("One of these values.", example=["EUR", "USD"])] = None
-    const: Annotated[Any, ANYTHING, Key("Just this value.")] = None
-    items: Annotated[Any, _ARGUMENT, Key("What each item of a list may be, in these same words.")] = None
-    minItems: Annotated[Any, WHOLE, Key("A list of at least so many items.")] = None
-    maxItems: Annotated[Any, WHOLE, Key("A list of at most so many items.")] = None
+    const: Annotated[Any, ANYTHING, Key("Exactly this value.")] = None
+    items: Annotated[Any, _ARGUMENT, Key("The constraints on each item of a list, with these same keys.")] = None
+    minItems: Annotated[Any, WHOLE, Key("The minimum number of items of a list.")] = None
+    maxItems: Annotated[Any, WHOLE, Key("The maximum number of items of a list.")] = None
     uniqueItems: Annotated[Any, BOOLEAN, Key("No two items are equal.")] = None
-    properties: Annotated[Any, _PROPERTIES, Key("The properties of an object, in these same words.")] = None
+    properties: Annotated[Any, _PROPERTIES, Key("The properties of an object, with these same keys.")] = None
     additionalProperties: Annotated[
-        Any, _OTHERS, Key("Whether an object may have other properties, or what those may be.")
+        Any, _OTHERS, Key("Whether an object may have other properties, or the constraints on them.")
     ] = None
-    on_violation: Annotated[str, _LEVEL, Key("What breaking it does; holds for everything inside, too.")] = "block"
-    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    on_violation: Annotated[str, _LEVEL, Key("What a violation does; applies to everything inside, too.")] = "block"
+    description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
 
     mistakes_about = ("type",)
 

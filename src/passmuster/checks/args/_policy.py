@@ -75,7 +75,7 @@ class ToolEntry(Record, frozen=True, kw_only=True):
         Unread(Custom("a JSON Schema", read_schema, {"type": ["object", "boolean"]})),
         Key("Instead: a JSON Schema (2020-12) of the arguments as a whole."),
     ] = None
-    description: Annotated[Node | None, Unread(PROSE), Key("For people; ignored.")] = None
+    description: Annotated[Node | None, Unread(PROSE), Key("A comment; ignored.")] = None
     lines: dict[str, int]
 
     mistakes_about = ("schema",)

@@ -67,5 +67,5 @@ class LayerMap(LayerValue):
 LAYERS = {
     "correctness": LayerMap("answer", "What the answer has to be."),
     "path": LayerMap("path", "Which tools the agent should use, and how."),
-    "cost": LayerMap("cost", "What a run may use up."),
+    "cost": LayerMap("cost", "Limits on what a run may use."),
 }

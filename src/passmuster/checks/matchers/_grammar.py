@@ -117,25 +117,31 @@ _Maybe = m.Matcher | None
 class MatcherWords(Record, frozen=True, kw_only=True):
     """What a value has to be, in `$` words; all of them have to hold."""
 
-    eq: Annotated[_Maybe, _As(ANYTHING, m.Equal), Key("Exactly this literal, whatever is in it.", name="$eq")] = None
-    any: Annotated[
-        _Maybe, _As(_TRUE, lambda _: m.Present()), Key("`true`: anything, as long as it is there.", name="$any")
+    eq: Annotated[
+        _Maybe, _As(ANYTHING, m.Equal), Key("Exactly this literal value, also if it contains `$` keys.", name="$eq")
     ] = None
-    ignore: Annotated[_Maybe, _As(_TRUE, lambda _: m.Ignore()), Key("`true`: there or not.", name="$ignore")] = None
-    absent: Annotated[_Maybe, _As(_TRUE, lambda _: m.Absent()), Key("`true`: not there.", name="$absent")] = None
+    any: Annotated[_Maybe, _As(_TRUE, lambda _: m.Present()), Key("`true`: any value, but present.", name="$any")] = (
+        None
+    )
+    ignore: Annotated[
+        _Maybe, _As(_TRUE, lambda _: m.Ignore()), Key("`true`: any value, or absent.", name="$ignore")
+    ] = None
+    absent: Annotated[_Maybe, _As(_TRUE, lambda _: m.Absent()), Key("`true`: absent.", name="$absent")] = None
     optional: Annotated[
-        _Maybe, _As(MATCHER, m.Optional), Key("Not there, or fitting the inner matcher.", name="$optional")
+        _Maybe, _As(MATCHER, m.Optional), Key("Absent, or matching the inner matcher.", name="$optional")
     ] = None
     one_of: Annotated[_Maybe, _As(_OPTIONS, m.OneOf), Key("Any of these matchers.", name="$one_of")] = None
-    not_: Annotated[_Maybe, _As(MATCHER, m.Not), Key("There, and not fitting the inner matcher.", name="$not")] = None
+    not_: Annotated[_Maybe, _As(MATCHER, m.Not), Key("Present, and not matching the inner matcher.", name="$not")] = (
+        None
+    )
     regex: Annotated[
         _Maybe, _As(REGEX, m.Regex), Key("A text in which this Python regular expression is found.", name="$regex")
     ] = None
-    glob: Annotated[_Maybe, _As(_GLOB, m.Glob), Key("A text that fits the glob as a whole.", name="$glob")] = None
+    glob: Annotated[_Maybe, _As(_GLOB, m.Glob), Key("A text that matches the glob as a whole.", name="$glob")] = None
     contains: Annotated[
         _Maybe,
         _As(MATCHER, m.Contains),
-        Key("A list with a fitting element, or a text with this part.", name="$contains"),
+        Key("A list with a matching element, or a text with this substring.", name="$contains"),
     ] = None
     approx: Annotated[
         float | None, NUMBER, Key("A number near this one, with `$within` or `$rel` beside it.", name="$approx")
@@ -158,7 +164,9 @@ class MatcherWords(Record, frozen=True, kw_only=True):
         Key("A value of this JSON Schema type, or of one in a list.", name="$type"),
     ] = None
     unordered: Annotated[
-        _Maybe, _As(ListOf(MATCHER), m.Unordered), Key("A list of just these, in any order.", name="$unordered")
+        _Maybe,
+        _As(ListOf(MATCHER), m.Unordered),
+        Key("A list of exactly these elements, in any order.", name="$unordered"),
     ] = None
     lines: dict[str, int]
 

@@ -99,7 +99,7 @@ class Items(Matcher, frozen=True):
 
 
 class Unordered(Matcher, frozen=True):
-    """A list of just these, in any order."""
+    """A list of exactly these elements, in any order."""
 
     items: tuple[Matcher, ...]
 
@@ -183,7 +183,7 @@ class Optional(Matcher, frozen=True):
 
 
 class Contains(Matcher, frozen=True):
-    """A list with a fitting element, or a text with this part."""
+    """A list with a matching element, or a text with this substring."""
 
     inner: Matcher
 
@@ -216,7 +216,7 @@ class Regex(Matcher, frozen=True):
 
 
 class Glob(Matcher, frozen=True):
-    """A text that fits the glob as a whole."""
+    """A text that matches the glob as a whole."""
 
     pattern: str
 

@@ -35,7 +35,7 @@ Decide = Callable[[View], Decision]
 class Rule(Record, frozen=True, kw_only=True):
     """One rule of a `sequence_valid` test, and where it stands."""
 
-    description: Annotated[str | None, PROSE, Key("For people; ignored.")] = None
+    description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
     file: str
     line: int
 

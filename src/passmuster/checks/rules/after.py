@@ -9,7 +9,7 @@ from passmuster.suite import Key, Whole
 
 
 class After(Rule, frozen=True, kw_only=True):
-    """Every `trigger` is followed by `then`, within so many positions where `within` is stated."""
+    """Every `trigger` is followed by `then`, within `within` positions if stated."""
 
     trigger: Annotated[Calls, Key("The calls that have to be followed. A list: any of them.", example="issue_refund")]
     then: Annotated[Calls, Key("What has to follow. A list: any of them.", example="send_email")]

@@ -8,7 +8,7 @@ from passmuster.suite import Key, Whole
 
 
 class Eventually(Rule, frozen=True, kw_only=True):
-    """Called, among the first `within` positions where that is stated. A list: each of them."""
+    """Called, among the first `within` positions if stated. A list: each of them."""
 
     tool: Annotated[Calls, Key("The calls that have to be made.", example="get_order")]
     within: Annotated[

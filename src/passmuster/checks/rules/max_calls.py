@@ -8,7 +8,7 @@ from passmuster.suite import WHOLE, Key
 
 
 class MaxCalls(Rule, frozen=True, kw_only=True):
-    """At most so many calls; the same as `count` with `max`."""
+    """At most `max` calls; the same as `count` with `max`."""
 
     tool: Annotated[Calls, Key("The calls that are counted. A list: their sum.", example="search")]
     max: Annotated[int, WHOLE, Key("At most this many, failed calls included.", example=20)]

@@ -21,7 +21,7 @@ from passmuster.reports.formats.json import encoded
 from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
 
 FILE_NAME = "report.sarif"
-DESCRIPTION = "For code scanning: each violation at the line of the policy or suite that it breaks."
+DESCRIPTION = "For code scanning: each violation at its line in the policy or suite."
 
 MOST_RESULTS = 5000
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

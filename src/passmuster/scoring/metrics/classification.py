@@ -68,14 +68,14 @@ def _is_positive(suite: Suite, scenario: Scenario) -> bool:
 METRICS = (
     _label_metric(
         "precision",
-        "Answers rightly given the positive label / all answers given it; needs `classification`.",
+        "Answers correctly labeled positive / all answers labeled positive; needs `classification`.",
         20,
         lambda t: (t[0], t[0] + t[1]),
         "no answer was given the positive label",
     ),
     _label_metric(
         "recall",
-        "Answers rightly given the positive label / all scenarios that have it; needs `classification`.",
+        "Answers correctly labeled positive / all scenarios labeled positive; needs `classification`.",
         21,
         lambda t: (t[0], t[0] + t[2]),
         "no scenario has the positive label",

@@ -88,7 +88,7 @@ METRICS = (
     ),
     _dollars(
         name="total_cost_usd",
-        description="What all runs cost, in USD.",
+        description="The total cost of all runs, in USD.",
         measure=_total("cost", lambda figures: figures.cost),
         has_interval=False,
         order=61,
@@ -96,14 +96,14 @@ METRICS = (
     ),
     _dollars(
         name="mean_cost_usd",
-        description="What one run costs on average, in USD.",
+        description="The mean cost of a run, in USD.",
         measure=_mean_cost,
         order=62,
         pairing=Pairing(lambda one: one.cost_usd, weighted_mean),
     ),
     _used(
         name="total_tokens",
-        description="How many tokens all runs used.",
+        description="The total number of tokens of all runs.",
         measure=_total("tokens", lambda figures: figures.tokens),
         unit="tokens",
         spellings={"tokens": 1},

@@ -25,7 +25,7 @@ def _percentile_metric(percent: int, order: int) -> SuiteMetric:
 
     return SuiteMetric(
         name=f"latency_p{percent}",
-        description=f"The {percent}th percentile of how long a run took, in ms.",
+        description=f"The {percent}th percentile of the runs' durations, in ms.",
         measure=measure,
         better="down",
         rate=False,

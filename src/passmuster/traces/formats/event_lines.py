@@ -21,7 +21,7 @@ from passmuster.traces._native_form import FormStep, TraceFields, explain_step, 
 from passmuster.traces._overlooked import overlooked_in_message, overlooked_in_record, overlooked_in_trace
 from passmuster.traces._records import UNREADABLE, BadRecord, Record
 
-DESCRIPTION = "One JSON object per step; a file is one trace, or several told apart by `trace_id`."
+DESCRIPTION = "One JSON object per step; a file is one trace, or several distinguished by `trace_id`."
 SHAPE = '{"type": "tool_call", …}'
 
 _TYPES = (b'"tool_call"', b'"tool_result"', b'"llm_call"', b'"handoff"', b'"trace"')

@@ -17,7 +17,7 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
 
 KEY = LayerKey(
     OneOrMore(TEXT),
-    "At least one term is in the answer, in any case.",
+    "At least one term is in the answer, ignoring case.",
     _compile,
     order=2,
     example=["nine to five", "9-17"],

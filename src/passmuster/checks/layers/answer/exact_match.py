@@ -15,4 +15,6 @@ def _compile(expected: str, context: Context) -> LayerCheck:
     )
 
 
-KEY = LayerKey(PROSE, "The answer is this text, white space at both ends aside.", _compile, order=4, example="yes")
+KEY = LayerKey(
+    PROSE, "The answer equals this text, ignoring leading and trailing white space.", _compile, order=4, example="yes"
+)

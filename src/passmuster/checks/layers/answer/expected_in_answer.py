@@ -25,4 +25,4 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     return answer_check(holds, lambda view: f"the answer has {quoted(terms)}", broken)
 
 
-KEY = LayerKey(OneOrMore(TEXT), "Every term is in the answer, in any case.", _compile, order=1, example=["refunded"])
+KEY = LayerKey(OneOrMore(TEXT), "Every term is in the answer, ignoring case.", _compile, order=1, example=["refunded"])

@@ -120,4 +120,10 @@ def _from_words(words: tuple[str, ...]) -> Read:
     return lambda answer: {word for word, pattern in patterns if pattern.search(answer)}
 
 
-KEY = LayerKey(TEXT, "The answer gives this label, read as `classification` says.", _compile, order=7, example="spam")
+KEY = LayerKey(
+    TEXT,
+    "The label of the answer, extracted as `classification` states, is this one.",
+    _compile,
+    order=7,
+    example="spam",
+)

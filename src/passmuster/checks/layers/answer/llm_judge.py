@@ -5,7 +5,7 @@ from passmuster.checks.layers.answer._rubrics import RUBRICS
 
 KEY = stage_key(
     "llm_judge",
-    "A judge scores the answer by this rule high enough; of a list, by every one.",
+    "A judge's score of the answer by this rule reaches the threshold; of a list, for every one.",
     RUBRICS,
     order=8,
     example=[{"rule": "Apologizes.", "threshold": 0.7}],

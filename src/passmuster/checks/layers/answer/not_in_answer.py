@@ -15,4 +15,4 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     )
 
 
-KEY = LayerKey(OneOrMore(TEXT), "No term is in the answer, in any case.", _compile, order=3, example=["guarantee"])
+KEY = LayerKey(OneOrMore(TEXT), "No term is in the answer, ignoring case.", _compile, order=3, example=["guarantee"])

@@ -31,7 +31,7 @@ def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
 
 KEY = LayerKey(
     OneOrMore(REGEX),
-    "The pattern is found in the answer (Python's `re`, searched); of a list, every one.",
+    "The pattern is found in the answer (Python's `re.search`); of a list, every one.",
     _compile,
     order=5,
     example=r"[0-9]+ EUR",

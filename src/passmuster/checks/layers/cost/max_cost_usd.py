@@ -3,4 +3,4 @@
 from passmuster.checks.layers.cost._limit import limit_key
 from passmuster.traces import total_cost_usd
 
-KEY = limit_key("max_cost_usd", "The run costs at most so many dollars.", "USD", total_cost_usd, order=5, example=0.05)
+KEY = limit_key("max_cost_usd", "The maximum cost of the run in dollars.", "USD", total_cost_usd, order=5, example=0.05)

@@ -12,7 +12,7 @@ def _compile(sequence: tuple[str, ...], context: Context) -> LayerCheck | None:
 
 KEY = LayerKey(
     OneOrMore(TEXT, empty=True),
-    "The reference sequence: the calls made fit it in the sense of `match_mode`, by default `subset`.",
+    "The reference sequence, which the calls have to match according to `match_mode`, by default `subset`.",
     _compile,
     order=6,
     example=["search", "generate"],

@@ -45,7 +45,7 @@ def _compile(expected: tuple[str, ...], context: Context) -> LayerCheck:
 
 KEY = LayerKey(
     OneOrMore(TEXT, empty=True),
-    "All of these are used, or as many as `min_tool_recall` asks. `[]`: no tool is used.",
+    "All of these are used, or as many as `min_tool_recall` requires. `[]`: no tool is used.",
     _compile,
     order=1,
     example=["get_order", "issue_refund"],

@@ -37,7 +37,7 @@ def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
 
 KEY = LayerKey(
     OneOrMore(TOOL_PATTERN),
-    "None of these is called; a failure fails whatever the layer.",
+    "None of these is called; a failure fails the scenario even if the layer only warns.",
     _compile,
     order=11,
     example=["admin_*"],

@@ -30,8 +30,8 @@ def compile_mode(mode: str, context: Context) -> LayerCheck:
 
 KEY = LayerKey(
     Choice(*metrics.MATCH_MODES),
-    "How the calls made fit the reference: `strict` (equal), `unordered` (the same set of tools), `subset` (all its "
-    "tools are used, the default), `superset` (only its tools are used).",
+    "How the calls have to match the reference: `strict` (equal), `unordered` (the same set of tools), `subset` (all "
+    "its tools are used, the default), `superset` (only its tools are used).",
     compile_mode,
     order=5,
     example="strict",

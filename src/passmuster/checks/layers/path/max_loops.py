@@ -11,7 +11,7 @@ def _count(view: View) -> int:
 
 KEY = most_key(
     "max_loops",
-    "At most so many calls of the tool just called; calls made in parallel are no loop.",
+    "The maximum number of calls that repeat the tool of the call before; parallel calls are not loops.",
     "loops",
     _count,
     loops,

@@ -4,7 +4,7 @@ from passmuster.checks.layers.path._tools import most_key
 
 KEY = most_key(
     "max_tool_calls",
-    "At most so many tool calls.",
+    "The maximum number of tool calls.",
     "calls",
     lambda view: len(view.names),
     lambda view: range(len(view.names)),

@@ -31,4 +31,6 @@ def _compile(least: float, context: Context) -> LayerCheck:
     return LayerCheck(decide, message)
 
 
-KEY = LayerKey(FRACTION, "The calls made are at least this similar to the reference.", _compile, order=7, example=0.8)
+KEY = LayerKey(
+    FRACTION, "The similarity of the calls to the reference is at least this.", _compile, order=7, example=0.8
+)
