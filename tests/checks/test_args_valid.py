@@ -504,3 +504,18 @@ def test_a_pattern_that_reaches_its_limit_is_an_error(schema: dict[str, Any], se
 
 def test_a_pattern_without_backtracking_takes_any_value_in_stride() -> None:
     assert judge_one(inline({"pattern": "^(a+)+$"}), trace([call("a", {"x": LONG})])).violation_count == 1
+
+
+@pytest.mark.parametrize(("level", "status"), [("log", "pass"), ("warn", "warn"), ("block", "fail")])
+def test_an_oversized_number_has_the_level_of_the_argument_around_it(tmp_path: Path, level: str, status: str) -> None:
+    constraints = {"x": {"on_violation": level, "max": 3}, "other": {"type": "string"}}
+    suite = passmuster.suite_from_dict(
+        {"tests": [{"id": "a", "metric": "args_valid", "tool": "pay", "constraints": constraints}]}
+    )
+    (tmp_path / "t.jsonl").write_text(
+        '{"steps": [{"type": "tool_call", "tool": "pay", "arguments": {"x": {"y": 1e400}}}]}'
+    )
+    (test,) = passmuster.evaluate(suite, passmuster.read_traces(tmp_path / "t.jsonl")).tests
+    assert test.status == status
+    assert [violation.argument for violation in test.violations] == ["x", "x.y"]
+    assert {violation.level for violation in test.violations} == {level}

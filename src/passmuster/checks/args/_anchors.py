@@ -51,7 +51,17 @@ def anchor_of_value(anchors: Anchors, schema: Schema, path: SchemaPath) -> Ancho
     """The anchor of what the schema says of the number at a path in the arguments."""
     place = _place_of_value(schema, path)
     stated = (anchors.get((*place, word)) for word in _OF_NUMBERS)
-    return next(filter(None, stated), None) or nearest_anchor(anchors, place)
+    return next(filter(None, stated), None) or nearest_anchor(anchors, place) or _anchor_around(anchors, place)
+
+
+def _anchor_around(anchors: Anchors, place: SchemaPath) -> Anchor | None:
+    """An anchor of the innermost argument around a place, for a value that its constraints do not speak of."""
+    for length in range(len(place), 1, -1):
+        if place[length - 1] != "properties":
+            within = (anchor for path, anchor in anchors.items() if path[:length] == place[:length])
+            if (found := next(within, None)) is not None:
+                return found
+    return None
 
 
 def _place_of_value(root: Any, path: SchemaPath) -> SchemaPath:
