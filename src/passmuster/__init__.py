@@ -15,17 +15,7 @@ if TYPE_CHECKING:
     from passmuster.suite import Suite
     from passmuster.traces import ToolCall, Trace
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_problems": ("InputError", "OutsideError", "SuiteError", "TraceError", "UsageError"),
-            "api": ("evaluate", "load_suite", "read_traces", "suite_from_dict"),
-            "checks": ("MetricResult", "Violation", "metric"),
-            "scoring": ("Report",),
-            "suite": ("Suite",),
-            "traces": ("ToolCall", "Trace"),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)
 
 
 __all__ = [

@@ -25,27 +25,4 @@ if TYPE_CHECKING:
     from passmuster.suite import share
     from passmuster.traces import read_traces
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_audit_judges": ("AuditOptions", "JudgeAudit", "audit_judges"),
-            "_baseline_files": ("read_baseline",),
-            "_compare": ("compare_runs",),
-            "_evaluate": ("evaluate",),
-            "_history": ("read_history",),
-            "_load_suite": ("load_suite",),
-            "_options": ("Destination", "RunOptions"),
-            "_ratchet": ("Tightening",),
-            "_reference": ("reference_tables",),
-            "_run": ("RenderedReport", "Run", "add_to_history", "run", "write_report"),
-            "_save_baseline": ("SavedBaseline", "save_baseline"),
-            "_schema": ("SchemaOf", "json_schema"),
-            "_suite_from_dict": ("suite_from_dict",),
-            "_thresholds": ("Suggestion", "suggest_thresholds", "tighten_thresholds"),
-            "_inputs": ("StandardInput", "trace_formats"),
-            "passmuster.engine": ("OnProgress",),
-            "passmuster.scoring": ("JudgeMode", "Report"),
-            "passmuster.suite": ("share",),
-            "passmuster.traces": ("read_traces",),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)

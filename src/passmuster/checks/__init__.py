@@ -31,33 +31,4 @@ if TYPE_CHECKING:
     from passmuster.checks.matchers import MatcherWords
     from passmuster.checks.rules import RULES, rule_class
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "layers._layer_map": ("LAYERS",),
-            "_custom": ("MetricResult", "metric"),
-            "_descriptions": ("describe_check",),
-            "_find_kinds": ("BuiltInKind", "Kinds"),
-            "_golden": ("Golden", "RunShown", "golden_of", "shown_by"),
-            "_outcome": ("LEVELS", "Level", "Neighbours", "Outcome", "Status", "Violation", "worst"),
-            "_question": ("Example", "Heard", "Inquiry", "JudgeFailure", "Kind", "Question", "Verdict"),
-            "_scenario_outcome": (
-                "Behaviors",
-                "CheckReport",
-                "LayerReport",
-                "Quadrant",
-                "RunReport",
-                "ScenarioOutcome",
-                "Way",
-            ),
-            "_spec": ("CheckError", "spec_of"),
-            "_selectors": ("Selector",),
-            "_view": ("View", "Viewer"),
-            "layers._scenario": ("ScenarioCheck",),
-            "_vocabulary": ("VOCABULARY",),
-            "args": ("Argument", "ToolEntry"),
-            "kinds": ("KINDS",),
-            "matchers": ("MatcherWords",),
-            "rules": ("RULES", "rule_class"),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)

@@ -7,4 +7,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from passmuster.cli._main import command
 else:
-    __getattr__ = lazy_exports(__name__, {"_main": ("command",)})
+    __getattr__ = lazy_exports(__name__)

@@ -14,16 +14,4 @@ if TYPE_CHECKING:
     from passmuster.engine._run import evaluate_sources, evaluate_traces
     from passmuster.engine._vocabulary import vocabulary
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_audit_cases": ("AuditCases", "audit_cases"),
-            "_judge_questions": ("open_judges", "redactor_of"),
-            "_load_suite": ("load_suite",),
-            "_vocabulary": ("vocabulary",),
-            "_parts": ("worker_count",),
-            "_progress": ("OnProgress", "Stage"),
-            "_record": ("record",),
-            "_run": ("evaluate_sources", "evaluate_traces"),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)

@@ -9,11 +9,4 @@ if TYPE_CHECKING:
     from passmuster.history._report_file import read_report
     from passmuster.history._store import keep
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_reading": ("History", "Run", "read_history", "report_of"),
-            "_report_file": ("read_report",),
-            "_store": ("keep",),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)

@@ -12,14 +12,4 @@ if TYPE_CHECKING:
     from passmuster.judges._config import JUDGE_CONFIG, JudgeConfig, config_of
     from passmuster.judges._labels import Label, read_labels
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_canaries": ("sway",),
-            "_asking": ("Judges", "Mode", "ask_all"),
-            "_audit": ("Audit", "Figure", "MOST_UNANSWERED", "Overruled", "Rated", "audit", "percent"),
-            "_calibration": ("Calibration", "calibration_of", "calibration_path", "why_invalid"),
-            "_config": ("JUDGE_CONFIG", "JudgeConfig", "config_of"),
-            "_labels": ("Label", "read_labels"),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)

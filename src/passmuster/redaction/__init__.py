@@ -9,11 +9,4 @@ if TYPE_CHECKING:
     from passmuster.redaction._redactor import SENTENCE_LIMIT, Redactor
     from passmuster.redaction._secret_patterns import is_secret_name, secret_spans
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_known_words": ("Words", "telling"),
-            "_redactor": ("Redactor", "SENTENCE_LIMIT"),
-            "_secret_patterns": ("is_secret_name", "secret_spans"),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)

@@ -18,17 +18,4 @@ if TYPE_CHECKING:
     from passmuster.reports.formats.console import show_console
     from passmuster.reports.formats.json import encoded, report_schema
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_audit_text": ("audit_lines",),
-            "_baseline_text": ("baseline_text", "encoded_baseline", "suggestion_text", "tightening_text"),
-            "_comparison_text": ("comparison_lines",),
-            "_encodable": ("encodable",),
-            "_formats": ("FORMATS", "check_format", "file_name", "render"),
-            "_history_text": ("history_lines",),
-            "_text": ("one_line",),
-            "formats.console": ("show_console",),
-            "formats.json": ("encoded", "report_schema"),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)

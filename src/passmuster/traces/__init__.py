@@ -20,22 +20,4 @@ if TYPE_CHECKING:
     from passmuster.traces._trace_schema import trace_schema
     from passmuster.traces.formats import FORMATS
 else:
-    __getattr__ = lazy_exports(
-        __name__,
-        {
-            "_locate": ("PartLines", "Spot", "lines_of", "spot_of_call", "spot_of_trace"),
-            "_model": ("Handoff", "ToolCall", "Trace", "oversized_numbers"),
-            "_reading": ("BadLines", "check_format", "is_splittable", "read_source", "read_traces"),
-            "_sources": ("Source", "find_sources", "standard_input"),
-            "_totals": (
-                "Totals",
-                "total_cost_usd",
-                "total_duration_ms",
-                "total_llm_calls",
-                "total_tokens",
-                "totals_of",
-            ),
-            "_trace_schema": ("trace_schema",),
-            "formats": ("FORMATS",),
-        },
-    )
+    __getattr__ = lazy_exports(__name__)
