@@ -20,9 +20,9 @@ INPUTS := pyproject.toml constraints.txt src/passmuster/_version.py
 .NOTPARALLEL:
 
 help:
-		@echo 'make demo    evaluate a good and a broken version of an example agent'
+	@echo 'make demo    evaluate a good and a broken version of an example agent'
 	@echo 'make test    run the tests'
-		@echo 'make lint    check style, types and imports between packages'
+	@echo 'make lint    check style, types and imports between packages'
 	@echo 'make format  format the code'
 	@echo 'make bench   run the benchmarks (BENCH_ARGS=--short for a short run)'
 	@echo 'make bench-peers        compare the speed with other tools'
