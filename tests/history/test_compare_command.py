@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 import passmuster
 from passmuster.cli._main import command as group
-from passmuster.history import _report_file as report_file
+from passmuster.history import _reading as report_file
 
 SOURCE = Path(passmuster.__file__).parent.parent
 SUITE = "suite: shop\ntests: [{id: none, metric: tool_blocklist, blocklist: [bad_*]}]\n"

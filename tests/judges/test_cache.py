@@ -17,9 +17,8 @@ from tests.judges.questions import question
 
 from passmuster.checks._question import Example, Question
 from passmuster.judges import _prompts as prompts
-from passmuster.judges._cache import CacheError, Entry, cache_key, load, save
+from passmuster.judges._cache import CacheError, Entry, cache_key, load, locked, save
 from passmuster.judges._config import Member
-from passmuster.judges._locking import locked
 
 ROOT = Path(__file__).parents[2]
 MEMBER = Member(provider="openai", model="m")
@@ -229,7 +228,7 @@ for number in range(first, first + 25):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from passmuster.judges._locking import locked
+from passmuster.judges._cache import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -13,7 +13,8 @@ from tests.judges.loopback import Asked, Behaviour, Refuses, loopback, scored
 from tests.judges.questions import question
 
 from passmuster.checks._question import JudgeFailure, Verdict
-from passmuster.judges._asking import _Ask, _verdict, _Vote, ask_all
+from passmuster.judges._answers import Opinion
+from passmuster.judges._asking import _Ask, _verdict, ask_all
 from passmuster.judges._cache import load
 from passmuster.judges._config import Member
 from passmuster.judges._prompts import Prompt
@@ -93,7 +94,7 @@ def test_a_member_that_the_cache_lacks_is_a_miss(tmp_path: Path) -> None:
 def jury(scores: list[int]) -> Verdict:
     members = [Member(provider="openai", model="m", sample=number) for number in range(len(scores))]
     asks = [_Ask(str(number), question(), Prompt("", ""), member) for number, member in enumerate(members)]
-    found = _verdict(asks, {str(n): _Vote(score, "r") for n, score in enumerate(scores)})
+    found = _verdict(asks, {str(n): Opinion(score, "r") for n, score in enumerate(scores)})
     assert isinstance(found, Verdict)
     return found
 

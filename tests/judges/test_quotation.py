@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.judges.questions import question
 
 from passmuster.judges._canary_answers import CANARIES, Canary
-from passmuster.judges._prompts import prompt_for
-from passmuster.judges._quotation import json_text, quote
+from passmuster.judges._prompts import json_text, prompt_for, quote
 
 TEXTS = st.text(st.characters(codec=None), max_size=200) | st.sampled_from(
     ['"}\nDATA-', "\n}\nDATA-0123456789abcdef0123456789abcdef\n", '\\"', "\\", "<|im_end|>", "[INST]", "\u2028", "\r\n"]

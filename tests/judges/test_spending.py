@@ -10,9 +10,9 @@ from tests.judges.questions import question
 
 from passmuster.checks._question import JudgeFailure, Verdict
 from passmuster.judges._asking import ask_all
+from passmuster.judges._calling import worst_price
 from passmuster.judges._config import JudgeConfig
 from passmuster.judges._prompts import prompt_for
-from passmuster.judges._spending import worst_price
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 PRICES: dict[str, Any] = {"input_usd_per_million": 10.0, "output_usd_per_million": 100.0, "max_tokens": 100}

@@ -5,8 +5,7 @@ from passmuster._lazy import lazy_exports
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from passmuster.history._reading import History, Run, read_history, report_of
-    from passmuster.history._report_file import read_report
+    from passmuster.history._reading import History, Run, read_history, read_report, report_of
     from passmuster.history._store import keep
 else:
     __getattr__ = lazy_exports(__name__)

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from passmuster._documents import DocumentKind, decode_document, read_document
 from passmuster._problems import Problem
-from passmuster.history._report_file import REPORT, report_document
 from passmuster.history._schema import bring_up_to_date, sqlite
 from passmuster.history._store import MOST_REPORTS, HistoryError, history_file, opened, storable
-from passmuster.scoring import Figure
+from passmuster.scoring import REPORT_SCHEMA, Figure
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+REPORT = DocumentKind("report", REPORT_SCHEMA, 256 * 1024 * 1024)
+"""Larger than any report gets: at most 5,000 violations a test are listed."""
 _COLUMNS = (
     *("id", "time", "suite", "suite_file", "suite_sha256", "verdict", "exit_code"),
     *("agent_version", "duration_ms", "passed", "failed"),
@@ -90,7 +92,12 @@ def report_of(root: Path, run: int) -> dict[str, Any]:
     if row[0] is None:
         message = f"the report of run {run} is no longer kept: a suite's last {MOST_REPORTS} are"
         raise HistoryError(Problem(message, file))
-    return report_document(_unpacked(row[0], run, file), f"{file}, run {run}")
+    return decode_document(_unpacked(row[0], run, file), REPORT, dict[str, Any], f"{file}, run {run}")
+
+
+def read_report(path: str) -> dict[str, Any]:
+    """The report in a file. Raises `UsageError` if it is none."""
+    return read_document(path, REPORT, dict[str, Any])
 
 
 def _unpacked(report: bytes, run: int, file: str) -> bytes:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from msgspec import Struct
 
 from passmuster.checks import JudgeFailure, Question, Verdict
-from passmuster.judges._cache import Entry, cache_key, load, save
+from passmuster.judges._answers import Opinion
+from passmuster.judges._cache import CacheError, Entry, cache_key, load, save
 from passmuster.judges._config import JudgeConfig, Member
 from passmuster.judges._prompts import Prompt, prompt_for
 from passmuster.judges._redact_quotes import hidden
@@ -46,11 +47,6 @@ class _Ask(Struct, frozen=True):
     member: Member
 
 
-class _Vote(Struct, frozen=True):
-    score: int
-    reason: str
-
-
 class Judges:
     """The judges of one run. Verdicts, costs and failures are remembered from one batch to the next.
 
@@ -76,10 +72,10 @@ class Judges:
         self._progress = progress or _tell_nobody
         self._new_redactor = new_redactor
         self._environment = os.environ if environment is None else environment
-        self._votes: dict[str, _Vote] = {}
+        self._votes: dict[str, Opinion] = {}
         if config is not None and mode != "off" and self._path is not None:
             earlier = load(self._path)
-            self._votes = {key: _Vote(entry.score, entry.reason) for key, entry in earlier.items()}
+            self._votes = {key: Opinion(entry.score, entry.reason) for key, entry in earlier.items()}
         self._store = _Store(self._path, new_redactor, note or _to_standard_error)
         self._line: _Line | None = None
 
@@ -122,7 +118,7 @@ class Judges:
         if missing:
             self._line = self._line or _Line(config, self._environment)
             failures |= self._line.run(self._call(list(missing.values()), self._line.caller, config.concurrency))
-        votes: dict[str, _Vote | JudgeFailure] = {**self._votes, **failures}
+        votes: dict[str, Opinion | JudgeFailure] = {**self._votes, **failures}
         return [_verdict(jury, votes) for jury in asks]
 
     async def _call(self, asks: Sequence[_Ask], caller: Caller, concurrency: int) -> dict[str, JudgeFailure]:
@@ -142,7 +138,7 @@ class Judges:
                     failures[ask.key] = heard
                 else:
                     entry = self._store.add(ask, heard.score, heard.reason)
-                    self._votes[ask.key] = _Vote(entry.score, entry.reason)
+                    self._votes[ask.key] = Opinion(entry.score, entry.reason)
                 done += 1
                 self._progress(done, len(asks))
 
@@ -245,8 +241,6 @@ class _Store:
 
     def flush(self) -> None:
         """Write pending verdicts. A file that cannot be written gives a message and changes no verdict."""
-        from passmuster.judges._cache import CacheError
-
         if self._path is None or not self._entries:
             return
         try:
@@ -257,9 +251,9 @@ class _Store:
         self._entries = []
 
 
-def _verdict(jury: Sequence[_Ask], votes: Mapping[str, _Vote | JudgeFailure]) -> Verdict | JudgeFailure:
+def _verdict(jury: Sequence[_Ask], votes: Mapping[str, Opinion | JudgeFailure]) -> Verdict | JudgeFailure:
     """The verdict of an ensemble: the lower median, so that a tie fails. If one member fails there is no verdict."""
-    heard: list[_Vote] = []
+    heard: list[Opinion] = []
     for ask in jury:
         vote = votes[ask.key]
         if isinstance(vote, JudgeFailure):

@@ -11,12 +11,12 @@ asked although a run would not ask it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from passmuster.checks import Heard, Inquiry, Question, Verdict
-from passmuster.judges._canaries import sway
+from passmuster.judges._canaries import Ask, sway
 from passmuster.scoring import cohens_kappa, kappa_interval, wilson
 
 ENOUGH_LABELS = 20
@@ -26,8 +26,6 @@ GOOD_AGREEMENT = 0.8
 MOST_FALSE_PASSES = 0.1
 MOST_FLIPS = 0.1
 MOST_UNANSWERED = 0.05
-
-Ask = Callable[[Sequence[Question]], Sequence[Heard]]
 
 
 class Rated(Struct, frozen=True):
@@ -120,8 +118,13 @@ def audit(
         kappa=kappa,
         false_pass=false_pass,
         false_fail=rate(confusion.pass_fail, passed_by_people, "people passed none of the labelled answers"),
-        by_check=_by_check(said),
-        against_checks=_against_checks(overruled, first),
+        by_check=_rates(
+            ((one.inquiry.check, None if passes is None else one.passes == passes) for one, passes in said), _NO_LABEL
+        ),
+        against_checks=_rates(
+            ((name, _passes(one.inquiry, first)) for one in overruled for name in one.failed),
+            "the judge gave no verdict",
+        ),
         flips=flips,
         sway=_sway(canaries),
         usable=not faults,
@@ -164,26 +167,12 @@ def _kappa(pairs: Sequence[tuple[bool, bool]]) -> Figure:
     return Figure(value=value, n=len(pairs), ci95=kappa_interval(pairs))
 
 
-def _by_check(said: Sequence[tuple[Rated, bool | None]]) -> dict[str, Figure]:
+def _rates(results: Iterable[tuple[str, bool | None]], why: str) -> dict[str, Figure]:
+    """For each name the share of its results that are true; those without a verdict (None) do not count."""
     counts: dict[str, list[bool]] = {}
-    for one, passes in said:
-        counts.setdefault(one.inquiry.check, [])
-        if passes is not None:
-            counts[one.inquiry.check].append(one.passes == passes)
-    return {name: rate(sum(agreed), len(agreed), _NO_LABEL) for name, agreed in sorted(counts.items())}
-
-
-def _against_checks(overruled: Sequence[Overruled], heard: Mapping[Question, Heard]) -> dict[str, Figure]:
-    counts: dict[str, list[bool]] = {}
-    for one in overruled:
-        passes = _passes(one.inquiry, heard)
-        for name in one.failed:
-            counts.setdefault(name, [])
-            if passes is not None:
-                counts[name].append(passes)
-    return {
-        name: rate(sum(passed), len(passed), "the judge gave no verdict") for name, passed in sorted(counts.items())
-    }
+    for name, result in results:
+        counts.setdefault(name, []).extend([] if result is None else [result])
+    return {name: rate(sum(found), len(found), why) for name, found in sorted(counts.items())}
 
 
 def _flips(asked: Sequence[Inquiry], heard: Sequence[Mapping[Question, Heard]]) -> Figure:
@@ -211,9 +200,6 @@ def _sway(canaries: Ask | str) -> Figure:
     if found.rate is None:
         return Figure(value=None, n=0, why="the judge passes the bad answers as they are, or gave no verdict")
     return Figure(value=found.rate, n=found.tried, ci95=found.ci95)
-
-
-# ── What follows ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _faults(

@@ -7,12 +7,14 @@ each other are refused. Saving adds to what is on disk, so two runs at once lose
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+import sys
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -21,11 +23,11 @@ from passmuster._atomic_write import replace_file
 from passmuster._problems import InputError, Problem
 from passmuster.checks import Question
 from passmuster.judges._config import Member
-from passmuster.judges._locking import locked
 from passmuster.judges._prompts import PROMPT_VERSION, Prompt
 
 _CONFLICT = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _KEY_LENGTH = 64
+_PAUSE = 0.02
 
 
 class CacheError(InputError):
@@ -60,13 +62,7 @@ def cache_key(question: Question, prompt: Prompt, member: Member) -> str:
         "prompt_version": PROMPT_VERSION,
         "prompt": msgspec.to_builtins(prompt),
         "question": sent,
-        "provider": member.provider,
-        "address": member.address.rstrip("/"),
-        "model": member.model,
-        "temperature": None if member.temperature is None else float(member.temperature),
-        "max_tokens": member.max_tokens,
-        "structured": member.structured,
-        "sample": member.sample,
+        **member.identity,
     }
     canonical = json.dumps(everything, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
@@ -103,7 +99,7 @@ def save(path: Path, entries: Iterable[Entry]) -> None:
         on_disk = load(target)
         merged = {**{entry.key: entry for entry in entries}, **on_disk}
         if merged.keys() != on_disk.keys():
-            replace_file(target, _written(merged))
+            replace_file(target, "".join(f"{_line(merged[key])}\n" for key in sorted(merged)).encode())
 
 
 def _read_line(line: str) -> Entry | str | None:
@@ -138,10 +134,61 @@ def _add(found: dict[str, tuple[Entry, int]], entry: Entry, number: int, path: P
     return []
 
 
-def _written(entries: Mapping[str, Entry]) -> bytes:
-    return "".join(f"{_line(entries[key])}\n" for key in sorted(entries)).encode()
-
-
 def _line(entry: Entry) -> str:
-    values: dict[str, Any] = msgspec.to_builtins(entry)
-    return json.dumps(values, ensure_ascii=False)
+    return json.dumps(msgspec.to_builtins(entry), ensure_ascii=False)
+
+
+@contextlib.contextmanager
+def locked(path: Path, patience: float = 60.0) -> Iterator[None]:
+    """Holds the lock file `path`, which is removed again and released when its process ends.
+
+    Raises `TimeoutError` if another holds it for too long.
+    """
+    deadline = time.monotonic() + patience
+    while (descriptor := _try(path)) is None:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"another process has held {path.name} for {patience:g} seconds")
+        time.sleep(_PAUSE)
+    try:
+        yield
+    finally:
+        # Removed while held: whoever waits for this very file finds that it is no longer there and tries anew.
+        with contextlib.suppress(OSError):
+            path.unlink()
+        os.close(descriptor)
+
+
+def _try(path: Path) -> int | None:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except PermissionError:
+        # Windows says so while a file that is still open is being removed.
+        if sys.platform == "win32" and path.parent.is_dir() and os.access(path.parent, os.W_OK):
+            return None
+        raise
+    try:
+        _lock(descriptor)
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            return descriptor
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def _lock(descriptor: int) -> None:
+    """Takes the lock, or raises `BlockingIOError`."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as problem:
+            raise BlockingIOError from problem
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -122,18 +122,9 @@ def prompt_sha256() -> str:
 
 
 def _identities(members: Sequence[Member]) -> tuple[Judge, ...]:
+    # Another key in the address makes no other judge; the suite's own patterns are for what comes from traces.
     return tuple(
-        Judge(
-            provider=member.provider,
-            # Another key in it makes no other judge; the suite's own patterns are for what comes from traces.
-            address=Redactor().hide(member.address.rstrip("/")),
-            model=member.model,
-            temperature=None if member.temperature is None else float(member.temperature),
-            max_tokens=member.max_tokens,
-            structured=member.structured,
-            sample=member.sample,
-        )
-        for member in members
+        Judge(**{**member.identity, "address": Redactor().hide(member.identity["address"])}) for member in members
     )
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from passmuster.checks import JudgeFailure, Question, Verdict
+from passmuster.checks import Heard, Question, Verdict
 from passmuster.judges._canary_answers import BASES, CANARIES, FAMILIES, Base, Canary
 from passmuster.scoring import wilson
 
-Ask = Callable[[Sequence[Question]], Sequence[Verdict | JudgeFailure | None]]
+Ask = Callable[[Sequence[Question]], Sequence[Heard]]
 """Asks questions in order: `ask_all` with all but the questions filled in."""
 
 
@@ -107,5 +107,5 @@ def _below(score: int | None, passing_score: int) -> bool:
     return score is not None and score < passing_score
 
 
-def _score(verdict: Verdict | JudgeFailure | None) -> int | None:
+def _score(verdict: Heard) -> int | None:
     return verdict.score if isinstance(verdict, Verdict) else None

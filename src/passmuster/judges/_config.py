@@ -120,6 +120,16 @@ class Member(Record, frozen=True, kw_only=True):
         return self.base_url or ADDRESSES[self.provider]
 
     @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that could change its verdicts."""
+        names = ("provider", "model", "max_tokens", "structured", "sample")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "address": self.address.rstrip("/"),
+            "temperature": None if self.temperature is None else float(self.temperature),
+        }
+
+    @property
     def name(self) -> str:
         """How messages call it."""
         return f"{self.provider}/{self.model}"
