@@ -58,7 +58,10 @@ def test_thresholds_are_what_they_are_said_to_be() -> None:
     written = [[float(word) for word in re.findall(r"[\d.]+", cell)] for cell in head.strip("|").split("|")]
     least = [int(cell) for cell in row.split("|")[2:-1]]
     assert [{judge_threshold(one) for one in cell} for cell in written] == [{one} for one in least]
-    assert f"{Rubric(line=0).threshold} for `llm_judge`, {BuiltInRubric(line=0).threshold} for the other two" in PAGE
+    assert (
+        f"{Rubric(rule='', line=0).threshold} for `llm_judge`, {BuiltInRubric(line=0).threshold} for the other two"
+        in PAGE
+    )
 
 
 def test_the_bars_are_the_real_ones() -> None:

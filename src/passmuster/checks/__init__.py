@@ -6,8 +6,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from passmuster.checks._custom import MetricResult, metric
-    from passmuster.checks._descriptions import describe_check
-    from passmuster.checks._find_kinds import BuiltInKind, Kinds
+    from passmuster.checks._find_kinds import BuiltInKind, Kinds, describe_check
     from passmuster.checks._golden import Golden, RunShown, golden_of, shown_by
     from passmuster.checks._outcome import LEVELS, Level, Neighbours, Outcome, Status, Violation, worst
     from passmuster.checks._question import Example, Heard, Inquiry, JudgeFailure, Kind, Question, Verdict

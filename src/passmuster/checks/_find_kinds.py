@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from passmuster.checks._spec import CheckSpec
 from passmuster.checks.kinds import KINDS
-from passmuster.suite import CheckKind, Mapping, Node, Reader, read_record
+from passmuster.checks.layers._layer_map import LAYERS
+from passmuster.suite import CheckKind, Mapping, Node, Reader, Scenario, fields_of, read_record
 
 
 class BuiltInKind(Struct, frozen=True):
@@ -62,3 +63,13 @@ class Kinds(MappingOf[str, CheckKind]):
 
     def __len__(self) -> int:
         return len(KINDS.names | self._custom.keys())
+
+
+def describe_check(name: str) -> str | None:
+    """The description of a test's check, of a key of a layer, or of `expected_behaviors` and `must_not`."""
+    if name in KINDS:
+        return (KINDS.declared(name, CheckSpec).__doc__ or "").partition("\n")[0]  # type: ignore[type-abstract]
+    for layer in LAYERS.values():
+        if name in layer.keys:
+            return layer.key(name).description
+    return fields_of(Scenario)[name].key.description if name in ("expected_behaviors", "must_not") else None

@@ -9,24 +9,14 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from passmuster.suite import PROSE, TEXT, Custom, Key, Node, Reader, Record
-
-
-def _read_score(reader: Reader, node: Node, at: str) -> int:
-    score = reader.whole(node, at, 1)
-    if score > 5:
-        reader.expected("a score from 1 to 5", node, at)
-    return score
-
-
-_SCORE = Custom("a score from 1 to 5", _read_score, {"type": "integer", "minimum": 1, "maximum": 5})
+from passmuster.suite import PROSE, TEXT, Key, Record, Whole
 
 
 class Example(Record, frozen=True):
     """An answer with the score it deserves, to show a judge what is meant."""
 
     answer: Annotated[str, PROSE, Key("An answer.", example="Sorry for the wait!")]
-    score: Annotated[int, _SCORE, Key("The score it deserves.", example=5)]
+    score: Annotated[int, Whole(1, 5), Key("The score it deserves.", example=5)]
     reason: Annotated[str, TEXT, Key("Why.")] = ""
 
 

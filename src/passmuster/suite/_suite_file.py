@@ -15,14 +15,12 @@ from passmuster.suite.grammar._values import (
     PROSE,
     TEXT,
     Custom,
-    Definitions,
-    JsonSchema,
     ListOf,
     OneOrMore,
     Slot,
     Unread,
 )
-from passmuster.suite.text._nodes import Node, Scalar
+from passmuster.suite.text._nodes import Node
 
 _VERSIONS = ("1", "1.0")
 
@@ -34,17 +32,8 @@ def _read_version(reader: Reader, node: Node, at: str) -> str:
     return text
 
 
-def _read_agent(reader: Reader, node: Node, at: str) -> Agent:
-    return Agent(name=TEXT.read(reader, node, at)) if isinstance(node, Scalar) else _AGENT.read(reader, node, at)
-
-
-def _agent_schema(definitions: Definitions) -> JsonSchema:
-    return {"anyOf": [TEXT.schema(definitions), _AGENT.schema(definitions)]}
-
-
-_AGENT = RecordOf(Agent)
 VERSION = Custom("`1`", _read_version, {"enum": [*_VERSIONS, 1]})
-AGENT = Custom("a name, or a map", _read_agent, _agent_schema)
+AGENT = RecordOf(Agent, "a name, or a map", short="name")
 
 
 class SuiteFile(Record, frozen=True, kw_only=True):

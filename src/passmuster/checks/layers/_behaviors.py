@@ -15,7 +15,7 @@ from passmuster import metrics
 from passmuster.checks._outcome import FAIL, IDLE, PASS, Outcome, Violation
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks._regex_search import search_within_limit
-from passmuster.checks._scenario_outcome import BehaviorsOutcome, CheckReport
+from passmuster.checks._scenario_outcome import Behaviors, BehaviorsOutcome, CheckReport
 from passmuster.checks._view import ToolIndex, View
 from passmuster.checks.layers._behavior_grammar import (
     AnswerContains,
@@ -25,7 +25,7 @@ from passmuster.checks.layers._behavior_grammar import (
     ToolCalled,
     ToolNotCalled,
 )
-from passmuster.checks.layers._layer import found_by
+from passmuster.checks.layers._layer import check_report, found_by
 from passmuster.checks.layers.answer._answer import has_any
 from passmuster.checks.rules import Rule, Selection
 from passmuster.suite import Behavior
@@ -113,22 +113,9 @@ class BehaviorCheck:
             find = self._code.violations if self._code else None
             told = f"{self.name}: {'observed, and must not be' if self.forbidden else 'not observed'}"
             message = f"{told}; {outcome.message}" if outcome.message else told
-            violations = [
-                replace(
-                    one,
-                    level="block",
-                    policy_file=file,
-                    policy_line=self._line,
-                )
-                for one in found_by(find, view) or [view.violation(None, message=message)]
-            ]
-        return CheckReport(
-            name=self.name,
-            status=outcome.status,
-            message=outcome.message or "",
-            line=self._line,
-            violations=tuple(violations),
-        )
+            found = found_by(find, view) or [view.violation(None, message=message)]
+            violations = [replace(one, policy_line=self._line) for one in found]
+        return check_report(self.name, self._line, outcome.status, outcome.message or "", file, violations)
 
 
 def weigh(checks: Sequence[BehaviorCheck], outcomes: Sequence[Outcome]) -> BehaviorsOutcome:
@@ -159,6 +146,21 @@ def weigh(checks: Sequence[BehaviorCheck], outcomes: Sequence[Outcome]) -> Behav
         unasked=any(outcome.status == "skip" for outcome in outcomes),
         open_must_not=any(outcome.status in ("skip", "error") for outcome in barred),
     )
+
+
+def explain_behaviors(checks: Sequence[BehaviorCheck], found: BehaviorsOutcome, view: View, file: str) -> Behaviors:
+    """The behaviors, sorted by what was observed."""
+    lists: dict[str, list[str]] = {"observed": [], "missing": [], "violated": [], "undecided": []}
+    reports = []
+    for check, outcome in zip(checks, found.outcomes, strict=True):
+        reports.append(check.explain(view, outcome, file))
+        if outcome.status in ("skip", "error"):
+            lists["undecided"].append(check.name)
+        elif check.forbidden:
+            lists["violated"] += [check.name] if outcome.status == "fail" else []
+        else:
+            lists["observed" if outcome.status == "pass" else "missing"].append(check.name)
+    return Behaviors(**lists, checks=reports)
 
 
 def _is_broken(outcome: Outcome) -> bool:

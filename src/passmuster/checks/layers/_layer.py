@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster.checks._golden import Golden
-from passmuster.checks._outcome import FAIL, PASS, Outcome, Status, Violation, worst
+from passmuster.checks._outcome import FAIL, PASS, Level, Outcome, Status, Violation, worst
 from passmuster.checks._scenario_outcome import CheckReport, LayerOutcome
 from passmuster.checks._view import ToolIndex, View
 from passmuster.checks.layers._layer_map import LAYERS
@@ -139,21 +139,16 @@ def _explained(stated: _Stated, view: View, status: Status, file: str) -> CheckR
     if status in ("fail", "warn", "error"):
         find = check.violations if check.decide(view) is FAIL else None
         violations = found_by(find, view) or [view.violation(None, message=message)]
-    return CheckReport(
-        name=stated.name,
-        status=status,
-        message=message,
-        line=stated.line,
-        violations=tuple(
-            replace(
-                one,
-                level="warn" if status == "warn" else "block",
-                policy_file=file,
-                policy_line=one.policy_line or stated.line,
-            )
-            for one in violations
-        ),
-    )
+    return check_report(stated.name, stated.line, status, message, file, violations)
+
+
+def check_report(
+    name: str, line: int, status: Status, message: str, file: str, violations: Iterable[Violation]
+) -> CheckReport:
+    """A check as a report shows it: each violation has the check's level, and its line where it has none itself."""
+    level: Level = "warn" if status == "warn" else "block"
+    located = [replace(one, level=level, policy_file=file, policy_line=one.policy_line or line) for one in violations]
+    return CheckReport(name=name, status=status, message=message, line=line, violations=tuple(located))
 
 
 def compile_layer(name: str, layer: Layer, context: Context) -> list[tuple[str, int, Any]]:

@@ -25,14 +25,13 @@ from passmuster.checks._scenario_outcome import (
 )
 from passmuster.checks._secrets import secrets_of
 from passmuster.checks._view import ToolIndex, View
-from passmuster.checks.layers._explanation import explain_behaviors, explain_judged
 from passmuster.checks.layers._layer import CompiledLayer, Context, LayerCheck, compile_layer
 from passmuster.redaction import Redactor
 from passmuster.suite import Layer, Scenario, Suite
 
 if TYPE_CHECKING:
     from passmuster.checks.layers._behaviors import BehaviorCheck
-    from passmuster.checks.layers.answer._judged import Asking, Stage
+    from passmuster.checks.layers.answer._judged import Stage
     from passmuster.checks.layers.answer.label import Labels
 
 Examination = Generator[list[Question], Sequence[Heard], ScenarioOutcome]
@@ -82,12 +81,8 @@ class ScenarioCheck:
         found = [check.evaluate(view) for check in self._behaviors]
         if layers == self._sound.layers and found == self._wanted:
             return self._sound
-        if not found:
-            return self._conclude(view, layers, [], None, heard=False)
-        from passmuster.checks.layers._behaviors import weigh
-
         decided = [outcome for outcome in found if isinstance(outcome, Outcome)]
-        return self._conclude(view, layers, [], weigh(self._behaviors, decided), heard=False)
+        return self._conclude(view, layers, [], self._weigh(decided), heard=False)
 
     def examine(self, view: View) -> Examination:
         """Every check decided, with the questions that takes."""
@@ -97,11 +92,6 @@ class ScenarioCheck:
 
     def _at_its_best(self) -> ScenarioOutcome:
         """The outcome of most traces, made once: every check passed, every behavior as it should be."""
-        behaviors = None
-        if self._behaviors:
-            from passmuster.checks.layers._behaviors import weigh
-
-            behaviors = weigh(self._behaviors, self._wanted)
         return ScenarioOutcome(
             "pass",
             (
@@ -110,9 +100,17 @@ class ScenarioCheck:
                 self._cost.sound if self._cost else None,
             ),
             correct="pass" if self._answer else None,
-            behaviors=behaviors,
+            behaviors=self._weigh(self._wanted),
             label=self._labels.right if self._labels else None,
         )
+
+    def _weigh(self, outcomes: Sequence[Outcome]) -> BehaviorsOutcome | None:
+        """The behaviors together; None where none is stated."""
+        if not self._behaviors:
+            return None
+        from passmuster.checks.layers._behaviors import weigh
+
+        return weigh(self._behaviors, outcomes)
 
     def _conclude(
         self, view: View, layers: Layers, judged: list[Outcome], behaviors: BehaviorsOutcome | None, *, heard: bool
@@ -156,10 +154,11 @@ class ScenarioCheck:
         file, redact = self._suite.file, self._suite.redact
         answer, path, cost = outcome.layers
         if self._answer and answer:
-            checks = [
-                *self._answer.explain(view, answer, file),
-                *explain_judged(self._stages, outcome.judged, view, file),
-            ]
+            checks = self._answer.explain(view, answer, file)
+            if self._stages:
+                from passmuster.checks.layers.answer._judged import explain
+
+                checks += explain(self._stages, outcome.judged, view, file)
             shown["correctness"] = LayerReport(_correctness(answer, outcome.judged), checks)
         if self._path and path:
             from passmuster.checks.layers.path._tools import measures
@@ -169,6 +168,10 @@ class ScenarioCheck:
         if self._cost and cost:
             shown["cost"] = LayerReport(cost.status, self._cost.explain(view, cost, file))
         secrets = secrets_of(view.trace, Redactor(redact.patterns, redact.arguments))
+        if outcome.behaviors is None:
+            return RunReport(shown, secrets=secrets)
+        from passmuster.checks.layers._behaviors import explain_behaviors
+
         return RunReport(shown, explain_behaviors(self._behaviors, outcome.behaviors, view, file), secrets)
 
     def _decide_layers(self, view: View) -> Layers:
@@ -183,9 +186,12 @@ class ScenarioCheck:
         self, view: View, answer: LayerOutcome | None
     ) -> Generator[list[Question], Sequence[Heard], tuple[list[Outcome], BehaviorsOutcome | None, bool]]:
         """The chain of judges and the behaviors, and whether any judge had a verdict; the first round asks for both."""
+        from passmuster.checks.layers.answer._judged import ask
+
         found = [check.evaluate(view) for check in self._behaviors]
         asked = [outcome for outcome in found if isinstance(outcome, Question)]
-        chain = self._chain(view, answer)
+        names = self._failed(answer)
+        chain = ask(self._stages, view, f"{', '.join(names)} failed" if names else None)
         judged: list[Outcome] = []
         told: Sequence[Heard] = ()
         verdicts: list[Heard] = []
@@ -204,24 +210,12 @@ class ScenarioCheck:
             told = yield asked
             verdicts += told
         spoken = any(isinstance(verdict, Verdict) for verdict in verdicts)
-        if not found:
-            return judged, None, spoken
-        from passmuster.checks.layers._behaviors import weigh
-
         answers = iter(told)
         decided = [
             check.heard(next(answers)) if isinstance(outcome, Question) else outcome
             for check, outcome in zip(self._behaviors, found, strict=True)
         ]
-        return judged, weigh(self._behaviors, decided), spoken
-
-    def _chain(self, view: View, answer: LayerOutcome | None) -> Asking:
-        if not self._stages:
-            return _nothing()
-        from passmuster.checks.layers.answer._judged import ask
-
-        names = self._failed(answer)
-        return ask(self._stages, view, f"{', '.join(names)} failed" if names else None)
+        return judged, self._weigh(decided), spoken
 
     def _failed(self, answer: LayerOutcome | None) -> tuple[str, ...]:
         """The deterministic checks of correctness that failed."""
@@ -279,9 +273,11 @@ def _correctness(answer: LayerOutcome | None, judged: Sequence[Outcome]) -> Stat
     status: Status = answer.status if answer else "skip"
     if status in ("fail", "error"):
         return status
+    if any(outcome.status == "fail" for outcome in judged):
+        return "fail"
     for outcome in judged:
         status = worst(status, outcome.status)
-    return "fail" if any(outcome.status == "fail" for outcome in judged) else status
+    return status
 
 
 def _unheard(examination: Examination) -> ScenarioOutcome:
@@ -293,11 +289,6 @@ def _unheard(examination: Examination) -> ScenarioOutcome:
     except StopIteration as end:
         outcome: ScenarioOutcome = end.value
         return outcome
-
-
-def _nothing() -> Asking:
-    return []
-    yield  # it is a generator all the same
 
 
 def _correctness_of(scenario: Scenario) -> Layer:

@@ -19,7 +19,7 @@ from msgspec import NODEFAULT, Struct
 
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._values import Definitions, JsonSchema, Value
-from passmuster.suite.text._nodes import Entry, Mapping, Node
+from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar
 
 R = TypeVar("R", bound="Record")
 Mistake = tuple[Node | Entry, str]
@@ -116,31 +116,34 @@ def read_record(
     return record
 
 
-def _places(cls: type[Struct], reader: Reader, map_: Mapping) -> dict[str, Any]:
+def _places(cls: type[Struct], reader: Reader, node: Mapping | Scalar) -> dict[str, Any]:
     """The fields that say where the record stands."""
     known: dict[str, Any] = {
         "file": reader.file,
-        "line": map_.line,
-        "column": map_.column,
-        "lines": {entry.key: entry.line for entry in map_},
+        "line": node.line,
+        "column": node.column,
+        "lines": {entry.key: entry.line for entry in node} if isinstance(node, Mapping) else {},
     }
     declared = fields_of(cls)
     return {name: value for name, value in known.items() if name in cls.__struct_fields__ and name not in declared}
 
 
 class RecordOf(Value[R]):
-    """A map that spells a record."""
+    """A map that spells a record; with `short`, the value of that key may stand alone instead of the map."""
 
-    words = "a map"
-
-    def __init__(self, cls: type[R]) -> None:
-        self.cls = cls
+    def __init__(self, cls: type[R], words: str = "a map", *, short: str | None = None) -> None:
+        self.cls, self.words, self._short = cls, words, short
 
     def read(self, reader: Reader, node: Node, at: str) -> R:
+        if self._short and isinstance(node, Scalar):
+            field = fields_of(self.cls)[self._short]
+            return self.cls(**{field.attribute: field.value.read(reader, node, at)}, **_places(self.cls, reader, node))
         return read_record(self.cls, reader, node, at)  # type: ignore[return-value]  # containers leave None out
 
     def schema(self, definitions: Definitions) -> JsonSchema:
-        return definitions.ref(self.cls.__name__, lambda: object_schema(self.cls, definitions))
+        map_ = definitions.ref(self.cls.__name__, lambda: object_schema(self.cls, definitions))
+        short = fields_of(self.cls)[self._short].value.schema(definitions) if self._short else None
+        return {"anyOf": [short, map_]} if short else map_
 
 
 def object_schema(cls: type[Record], definitions: Definitions) -> JsonSchema:

@@ -6,7 +6,7 @@ if safety did not. A skip or an error stops the chain too. What was not asked is
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -14,8 +14,9 @@ from msgspec import Struct
 from passmuster import metrics
 from passmuster.checks._outcome import Outcome
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
+from passmuster.checks._scenario_outcome import CheckReport
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerKey
+from passmuster.checks.layers._layer import Context, LayerKey, check_report
 from passmuster.checks.layers.answer._answer import NO_ANSWER
 from passmuster.checks.layers.answer._rubrics import Rubric
 from passmuster.suite import Value
@@ -93,6 +94,15 @@ def stage_key(name: _Name, description: str, value: Value[Any], *, order: int, e
         return Stage(name, rubrics if isinstance(rubrics, tuple) else (rubrics,), context.judges_only_warn)
 
     return LayerKey(value, description, compile, order=order, example=example, asks_judge=True)
+
+
+def explain(stages: Sequence[Stage], judged: Sequence[Outcome], view: View, file: str) -> Iterator[CheckReport]:
+    """The checks that ask a judge as a report shows them, one for each rubric."""
+    asked = [(stage.name, rubric.line) for stage in stages for rubric in stage.rubrics]
+    for (name, line), outcome in zip(asked, judged, strict=True):
+        message = outcome.message or ""
+        found = [view.violation(None, message=message)] if outcome.status in ("fail", "warn") else []
+        yield check_report(name, line, outcome.status, message, file, found)
 
 
 def ask(stages: Sequence[Stage], view: View, stopped: str | None) -> Asking:

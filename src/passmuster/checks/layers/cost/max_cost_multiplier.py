@@ -3,7 +3,7 @@
 from passmuster.checks._outcome import PASS, SKIP, Outcome
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
-from passmuster.checks.layers.cost._limit import shown, within
+from passmuster.checks.layers._limit import shown, within
 from passmuster.suite import AMOUNT
 from passmuster.traces import total_cost_usd
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from passmuster import metrics
-from passmuster.checks._outcome import Violation
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
-from passmuster.suite import FRACTION, WHOLE
+from passmuster.suite import FRACTION
 
 Names = Sequence[str]
 
@@ -74,45 +73,6 @@ def _at_least(key: str, least: float, context: Context, measure: Callable[[Names
         return text
 
     return LayerCheck(lambda view: decided(reaches(measure(expected, view.names), least)), message)
-
-
-def most_key(
-    name: str,
-    description: str,
-    unit: str,
-    count: Callable[[View], int],
-    calls: Callable[[View], Sequence[int]],
-    *,
-    order: int,
-    example: int,
-) -> LayerKey:
-    """A key that asks for at most so many of the `calls`; `count` is their number."""
-    return LayerKey(
-        WHOLE, description, lambda most, _: _at_most(name, most, unit, count, calls), order=order, example=example
-    )
-
-
-def _at_most(
-    key: str, most: int, unit: str, count: Callable[[View], int], calls: Callable[[View], Sequence[int]]
-) -> LayerCheck:
-
-    def message(view: View) -> str:
-        value = count(view)
-        return f"{value} {unit} {'≤' if value <= most else '>'} {most}"
-
-    def violations(view: View) -> Iterator[Violation]:
-        """One, at the first call beyond the limit."""
-        call = calls(view)[most]
-        yield view.violation(
-            call,
-            message=message(view),
-            tool=view.names[call],
-            constraint=f"{key}: {most}",
-            expected=f"at most {most} {unit}",
-            actual=f"{count(view)} {unit}",
-        )
-
-    return LayerCheck(lambda view: decided(count(view) <= most), message, violations)
 
 
 def measures(context: Context, view: View) -> dict[str, int | float]:

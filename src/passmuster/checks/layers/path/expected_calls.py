@@ -28,7 +28,6 @@ from passmuster.suite import (
     Reader,
     Record,
     RecordOf,
-    Scalar,
     Sequence,
     Suite,
 )
@@ -48,20 +47,7 @@ class ExpectedCall(Record, frozen=True, kw_only=True):
     line: int
 
 
-_CALL_MAP = RecordOf(ExpectedCall)
-
-
-def _read_call(reader: Reader, node: Node, at: str) -> ExpectedCall:
-    if isinstance(node, Scalar):
-        return ExpectedCall(tool=TOOL_PATTERN.read(reader, node, at), line=node.line)
-    return _CALL_MAP.read(reader, node, at)
-
-
-def _call_schema(definitions: Definitions) -> JsonSchema:
-    return {"anyOf": [TOOL_PATTERN.schema(definitions), _CALL_MAP.schema(definitions)]}
-
-
-CALLS = ListOf(Custom("a tool, or a map of `tool` and `args`", _read_call, _call_schema))
+CALLS = ListOf(RecordOf(ExpectedCall, "a tool, or a map of `tool` and `args`", short="tool"))
 
 
 class ExpectedCalls(Record, frozen=True, kw_only=True):

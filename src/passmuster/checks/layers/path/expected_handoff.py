@@ -6,19 +6,7 @@ from passmuster.checks._outcome import Outcome
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import listed
-from passmuster.suite import (
-    TEXT,
-    Custom,
-    Definitions,
-    JsonSchema,
-    Key,
-    Mapping,
-    Node,
-    OneOrMore,
-    Reader,
-    Record,
-    RecordOf,
-)
+from passmuster.suite import TEXT, Key, OneOrMore, Record, RecordOf
 from passmuster.traces import Handoff
 
 
@@ -27,20 +15,6 @@ class HandoffStep(Record, frozen=True, kw_only=True):
 
     to: Annotated[str, TEXT, Key("The agent that the task is handed to.", example="billing")]
     from_: Annotated[str | None, TEXT, Key("The agent that hands it over.", name="from", example="triage")] = None
-
-
-_STEP = RecordOf(HandoffStep)
-
-
-def _read(reader: Reader, node: Node, at: str) -> HandoffStep:
-    return _STEP.read(reader, node, at) if isinstance(node, Mapping) else HandoffStep(to=TEXT.read(reader, node, at))
-
-
-def _schema(definitions: Definitions) -> JsonSchema:
-    return {"anyOf": [TEXT.schema(definitions), _STEP.schema(definitions)]}
-
-
-_HANDOFF = Custom("an agent, or a map of `from` and `to`", _read, _schema)
 
 
 def _compile(expected: tuple[HandoffStep, ...], context: Context) -> LayerCheck:
@@ -67,7 +41,7 @@ def _fits(expected: HandoffStep, step: Handoff) -> bool:
 
 
 KEY = LayerKey(
-    OneOrMore(_HANDOFF, empty=True),
+    OneOrMore(RecordOf(HandoffStep, "an agent, or a map of `from` and `to`", short="to"), empty=True),
     "The task was handed over to this agent; of a list, in this order.",
     _compile,
     order=10,

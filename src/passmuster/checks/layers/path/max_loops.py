@@ -2,19 +2,22 @@
 
 from passmuster import metrics
 from passmuster.checks._view import View
-from passmuster.checks.layers.path._tools import loops, most_key
+from passmuster.checks.layers._limit import limit_key
+from passmuster.checks.layers.path._tools import loops
+from passmuster.suite import WHOLE
 
 
 def _count(view: View) -> int:
     return metrics.loop_count(view.names) if view.plain else len(loops(view))
 
 
-KEY = most_key(
+KEY = limit_key(
     "max_loops",
     "The maximum number of calls that repeat the tool of the call before; parallel calls are not loops.",
     "loops",
     _count,
-    loops,
     order=9,
     example=0,
+    value=WHOLE,
+    calls=loops,
 )
