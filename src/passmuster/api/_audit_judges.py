@@ -44,7 +44,8 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     judge: Literal["live", "cached"] = "live"
     output: str | None = None
     valid_days: int = 90
-    today: datetime.date
+    today: datetime.date | None = None
+    """The day of the audit; None: today, UTC."""
     root: str | None = None
     plugins: bool = True
 
@@ -80,7 +81,8 @@ def audit_judges(path: str | None, options: AuditOptions, *, on_progress: OnProg
         check_writable([target], inputs=inputs, what="calibration")
     found = _ask(suite, cases, options, on_progress)
     redactor = redactor_of(suite)
-    calibration = calibration_of(suite.file, config.members, found, options.today, options.valid_days, redactor)
+    today = options.today or datetime.datetime.now(datetime.UTC).date()
+    calibration = calibration_of(suite.file, config.members, found, today, options.valid_days, redactor)
     silence = _silence(calibration.audit)
     if silence is None and target is not None:
         write_file(target, encoded(to_builtins(calibration)), what="calibration")

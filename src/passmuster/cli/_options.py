@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -53,8 +53,13 @@ today = click.option("--today", metavar="DATE", help="Day for waivers and calibr
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def day_of(text: str | None) -> datetime.date | None:
-    """The day that `--today` gives."""
+def values(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given on the command line, as the options of a use case."""
+    found = {name: value for name, value in given.items() if name not in ("no_plugins", "today")}
+    return {**found, "plugins": not given["no_plugins"], "today": _day(given["today"])}
+
+
+def _day(text: str | None) -> datetime.date | None:
     if text is None:
         return None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -50,33 +51,13 @@ def command() -> None:
 @options.no_plugins
 @options.workers
 @click.option("--today", metavar="DATE", help="Day for waivers and calibrations; recorded if given.")
-def save(
-    suite: str | None,
-    traces: tuple[str, ...],
-    trace_format: str | None,
-    output: str | None,
-    judge: api.JudgeMode,
-    agent_version: str | None,
-    root: str | None,
-    no_plugins: bool,
-    workers: int | None,
-    today: str | None,
-) -> None:
+def save(suite: str | None, output: str | None, **given: Any) -> None:
     """Evaluate traces by a suite, and save the result as a baseline.
 
     Exit codes: 0 it was written, 2 the input is wrong, 3 nothing was written, for the reason shown.
     """
     try:
-        chosen = api.RunOptions(
-            traces=traces,
-            trace_format=trace_format,
-            judge=judge,
-            agent_version=agent_version,
-            root=root,
-            plugins=not no_plugins,
-            workers=workers,
-            today=options.day_of(today),
-        )
+        chosen = api.RunOptions(**options.values(given))
         with api.StandardInput() as stdin, progress_bar() as on_progress:
             saved = api.save_baseline(suite, chosen, stdin, output=output, on_progress=on_progress)
     except InputError as error:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import sys
-from typing import Literal
+from typing import Any
 
 import click
 
@@ -42,40 +41,14 @@ def command() -> None:
 @options.root
 @options.no_plugins
 @options.as_json
-def audit_command(
-    suite: str | None,
-    labels: str,
-    traces: tuple[str, ...],
-    trace_format: str | None,
-    repeats: int,
-    canaries: bool,
-    judge: Literal["live", "cached"],
-    output: str | None,
-    valid_days: int,
-    today: str | None,
-    root: str | None,
-    no_plugins: bool,
-    as_json: bool,
-) -> None:
+def audit_command(suite: str | None, as_json: bool, **given: Any) -> None:
     """Compare judges with people, with checks, and with themselves.
 
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
     Exit codes: 0 the judges are usable, 1 they are not, 2 the input is wrong, 3 they could not be asked.
     """
     with refusing():
-        chosen = api.AuditOptions(
-            labels=labels,
-            traces=traces,
-            trace_format=trace_format,
-            repeats=repeats,
-            canaries=canaries,
-            judge=judge,
-            output=output,
-            valid_days=valid_days,
-            today=options.day_of(today) or datetime.datetime.now(datetime.UTC).date(),
-            root=root,
-            plugins=not no_plugins,
-        )
+        chosen = api.AuditOptions(**options.values(given))
         with progress_bar(as_json) as on_progress:
             found = api.audit_judges(suite, chosen, on_progress=on_progress)
         if as_json:

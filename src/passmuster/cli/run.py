@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -35,47 +35,14 @@ _SEVERITY = (0, 3, 1, 2)
 @options.today
 @click.option("--no-history", is_flag=True, help="Do not add this run to the history.")
 @click.option("--quiet", is_flag=True, help="Do not print the console report.")
-def command(
-    suites: tuple[str, ...],
-    traces: tuple[str, ...],
-    trace_format: str | None,
-    report: tuple[str, ...],
-    baseline: str | None,
-    only: tuple[str, ...],
-    tags: tuple[str, ...],
-    judge: api.JudgeMode,
-    agent_version: str | None,
-    strict: bool,
-    skip_bad_lines: bool,
-    root: str | None,
-    no_plugins: bool,
-    workers: int | None,
-    today: str | None,
-    no_history: bool,
-    quiet: bool,
-) -> None:
+def command(suites: tuple[str, ...], report: tuple[str, ...], no_history: bool, quiet: bool, **given: Any) -> None:
     """Evaluate an agent's traces by a suite.
 
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
     Exit codes: 0 the gate passed, 1 it failed, 2 the input is wrong, 3 it could not be decided.
     """
     try:
-        chosen = api.RunOptions(
-            traces=traces,
-            trace_format=trace_format,
-            reports=_destinations(report, len(suites)),
-            baseline=baseline,
-            only=only,
-            tags=tags,
-            judge=judge,
-            agent_version=agent_version,
-            strict=strict,
-            skip_bad_lines=skip_bad_lines,
-            root=root,
-            plugins=not no_plugins,
-            workers=workers,
-            today=options.day_of(today),
-        )
+        chosen = api.RunOptions(reports=_destinations(report, len(suites)), **options.values(given))
     except UsageError as error:
         complain(error)
         sys.exit(2)

@@ -104,11 +104,6 @@ class Reader:
         node = map_.get(key)
         return None if node is None else self.text(node, f"{at}.{key}", empty=empty)
 
-    def listed(self, map_: Mapping, key: str) -> list[Node]:
-        """The items under a key that may be missing; one item is a list of one."""
-        node = map_.get(key)
-        return [] if node is None else self.one_or_more(node)
-
     def boolean(self, node: Node, at: str) -> bool:
         """The node as true or false."""
         if isinstance(node, Scalar) and isinstance(node.value, bool):

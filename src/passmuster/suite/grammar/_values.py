@@ -108,32 +108,6 @@ class Whole(Value[int]):
         return {"type": "integer", "minimum": self._least, **({"maximum": self._most} if self._most else {})}
 
 
-class _Path(Value[str]):
-    """The path of a file within the root, relative to the suite; it need not exist yet."""
-
-    words = "the path of a file"
-
-    def read(self, reader: Reader, node: Node, at: str) -> str:
-        text = reader.text(node, at)
-        why = reader.linked_files.why_refused(text) if reader.linked_files and text else None
-        if why:
-            reader.problem(node, f"{at}: {why}")
-        return text
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return TEXT.schema(definitions)
-
-
-class _Boolean(Value[bool]):
-    words = "true or false"
-
-    def read(self, reader: Reader, node: Node, at: str) -> bool:
-        return reader.boolean(node, at)
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return {"type": "boolean"}
-
-
 class Choice(Value[Any]):
     """One of some words."""
 
@@ -146,36 +120,6 @@ class Choice(Value[Any]):
 
     def schema(self, definitions: Definitions) -> JsonSchema:
         return {"enum": list(self.choices)}
-
-
-class _ToolPattern(Value[str]):
-    words = "a tool name or pattern"
-
-    def read(self, reader: Reader, node: Node, at: str) -> str:
-        return reader.pattern(node, at)
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return {"type": "string", "minLength": 1, "pattern": r"^\S(.*\S)?$"}
-
-
-class _Regex(Value[str]):
-    words = "a regular expression"
-
-    def read(self, reader: Reader, node: Node, at: str) -> str:
-        return reader.regex(node, at)
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return {"type": ["string", "number"], "pattern": r"\S"}
-
-
-class _Anything(Value[Any]):
-    words = "any value"
-
-    def read(self, reader: Reader, node: Node, at: str) -> Any:
-        return plain(node)
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return {}
 
 
 class ListOf(Value[tuple[T, ...]]):
@@ -331,14 +275,27 @@ class Late(Value[T_co]):
         return self._find().schema(definitions)
 
 
+def _read_path(reader: Reader, node: Node, at: str) -> str:
+    text = reader.text(node, at)
+    why = reader.linked_files.why_refused(text) if reader.linked_files and text else None
+    if why:
+        reader.problem(node, f"{at}: {why}")
+    return text
+
+
 TEXT = Text()
-PATH = _Path()
 PROSE = Text(empty=True)
+PATH = Custom("the path of a file", _read_path, TEXT.schema)
+"""A file within the root, relative to the suite; it need not exist yet."""
 NUMBER = Number()
 AMOUNT = Number(0)
 FRACTION = Number(0, 1)
 WHOLE = Whole()
-BOOLEAN = _Boolean()
-TOOL_PATTERN = _ToolPattern()
-REGEX = _Regex()
-ANYTHING = _Anything()
+BOOLEAN = Custom("true or false", lambda reader, node, at: reader.boolean(node, at), {"type": "boolean"})
+TOOL_PATTERN = Custom(
+    "a tool name or pattern",
+    lambda reader, node, at: reader.pattern(node, at),
+    {"type": "string", "minLength": 1, "pattern": r"^\S(.*\S)?$"},
+)
+REGEX = Custom("a regular expression", lambda reader, node, at: reader.regex(node, at), TEXT.schema)
+ANYTHING: Custom[Any] = Custom("any value", lambda reader, node, at: plain(node), {})
