@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._record import record
-from passmuster.engine._run import evaluate_sources
+from passmuster.engine._run import evaluate_sources, record
 from passmuster.scoring._baseline import Baseline
 from passmuster.scoring._report import GateLine, Report
 from passmuster.scoring._settings import Settings

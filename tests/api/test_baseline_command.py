@@ -19,11 +19,10 @@ from tests.baseline_runs import BROKEN, DAY, FAIL, PASS, source_of, suite_of, tr
 
 import passmuster
 from passmuster.api._baseline_files import BASELINE
-from passmuster.api._ratchet import tightening
+from passmuster.api._thresholds import tightening
 from passmuster.cli._main import command as group
 from passmuster.engine._load_suite import load_suite
-from passmuster.engine._record import record
-from passmuster.engine._run import evaluate_sources
+from passmuster.engine._run import evaluate_sources, record
 from passmuster.history._reading import read_history
 from passmuster.scoring._report import Report
 from passmuster.scoring._settings import Settings
@@ -425,8 +424,8 @@ def test_what_was_counted_in_another_way_is_left_alone(saved: Path) -> None:
 def test_a_file_that_would_say_anything_else_is_not_written(
     spoil: Callable[[str], str], told: str, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passmuster.api._ratchet.edit_bounds", lambda text, is_json, edits: Edited(spoil(text), {}))
-    monkeypatch.setattr("passmuster.api._ratchet.tightened", lambda *arguments: iter(()))
+    monkeypatch.setattr("passmuster.api._thresholds.edit_bounds", lambda text, is_json, edits: Edited(spoil(text), {}))
+    monkeypatch.setattr("passmuster.api._thresholds.tightened", lambda *arguments: iter(()))
     ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
     assert ended.code == 2
     assert told in ended.stderr

@@ -32,14 +32,13 @@ from passmuster.api._save_baseline import redact_baseline
 from passmuster.engine._parts import cut
 from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
-from passmuster.engine._record import record
-from passmuster.engine._run import evaluate_sources
+from passmuster.engine._run import evaluate_sources, record
 from passmuster.engine.executors.inline import execute
 from passmuster.redaction._redactor import Redactor
 from passmuster.reports._baseline_text import encoded_baseline as write
 from passmuster.scoring._baseline import BASELINE_SCHEMA as SCHEMA
 from passmuster.scoring._baseline import Baseline, Share
-from passmuster.scoring._baseline_pairs import pairs_of
+from passmuster.scoring._baseline_gate import pairs_of
 from passmuster.scoring._metrics import metric_named
 from passmuster.scoring._report import Report
 from passmuster.scoring._settings import Settings

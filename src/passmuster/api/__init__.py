@@ -13,13 +13,12 @@ if TYPE_CHECKING:
     from passmuster.api._inputs import StandardInput, trace_formats
     from passmuster.api._load_suite import load_suite
     from passmuster.api._options import Destination, RunOptions
-    from passmuster.api._ratchet import Tightening
     from passmuster.api._reference import reference_tables
     from passmuster.api._run import RenderedReport, Run, add_to_history, run, write_report
     from passmuster.api._save_baseline import SavedBaseline, save_baseline
     from passmuster.api._schema import SchemaOf, json_schema
     from passmuster.api._suite_from_dict import suite_from_dict
-    from passmuster.api._thresholds import Suggestion, suggest_thresholds, tighten_thresholds
+    from passmuster.api._thresholds import Suggestion, Tightening, suggest_thresholds, tighten_thresholds
     from passmuster.engine import OnProgress
     from passmuster.scoring import JudgeMode, Report
     from passmuster.suite import share

@@ -7,13 +7,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster._problems import Problem, UsageError
+from passmuster import engine
+from passmuster._problems import InputError, Problem, SuiteError, UsageError
 from passmuster.api._baseline_files import baseline_for, baseline_path
 from passmuster.api._load_suite import load_suite
 from passmuster.api._output_files import write_file
-from passmuster.api._ratchet import Tightening, tightening
-from passmuster.scoring import Baseline, Target, targets
-from passmuster.suite import Suite
+from passmuster.scoring import Baseline, Kept, Target, Tightened, targets, tightened
+from passmuster.suite import Documents, Edit, Suite, differences, edit_bounds
 
 
 class Suggestion(Struct, frozen=True):
@@ -67,3 +67,50 @@ def _recorded(suite: Suite, given: str | None) -> tuple[Baseline, str, str | Non
         return baseline, name, None
     counts = f"{len(here - there)} are new and {len(there - here)} are gone"
     return baseline, name, f"{name} was saved with other scenarios ({counts}); save it again to use these"
+
+
+class Tightening(Struct, frozen=True):
+    """A suite file's bytes before and after, which thresholds were tightened, and which were left as they are."""
+
+    suite_file: str
+    before: bytes
+    after: bytes
+    raised: list[Tightened]
+    kept: list[Kept]
+    note: str | None = None
+    """Where the baseline has other scenarios than the suite."""
+
+
+def tightening(suite: Suite, baseline: Baseline, slack: float, *, plugins: bool = True) -> Tightening:
+    """The suite's file with its bounds at what was reached, less the slack. Raises `UsageError` if it would break."""
+    found = list(tightened(suite, baseline, slack))
+    raised = [one for one in found if isinstance(one, Tightened)]
+    kept = [one for one in found if isinstance(one, Kept)]
+    before = suite.documents[str(suite.path)]
+    edits = [Edit(one.bound, one.metric.spellings, one.value) for one in raised]
+    edited = edit_bounds(before.decode("utf-8"), suite.path.suffix.lower() == ".json", edits)
+    kept += [Kept(raised[index].name, why) for index, why in edited.refused.items()]
+    raised = [one for index, one in enumerate(raised) if index not in edited.refused]
+    after = edited.text.encode("utf-8")
+    if after != before:
+        _check(suite, after, raised, plugins)
+    return Tightening(suite.file, before, after, raised, kept)
+
+
+def _check(suite: Suite, after: bytes, raised: list[Tightened], plugins: bool) -> None:
+    """The file has to be read again as the same suite but for the numbers that were to change."""
+    path = suite.path
+    try:
+        documents = {**suite.documents, str(path): after}
+        engine.load_suite(path, root=suite.root, plugins=plugins, documents=documents)
+        old, _ = Documents(suite.documents).read(path, suite.file)
+        new, _ = Documents(documents).read(path, suite.file)
+    except InputError as error:
+        message = "with the raised numbers the suite could not be read any more, so nothing was written"
+        raise SuiteError([Problem(message, suite.file), *error.problems]) from error
+    meant = {(one.bound.line, one.bound.column) for one in raised}
+    for pair in differences(old, new):
+        if pair is None or (pair[0].line, pair[0].column) not in meant:
+            place = (pair[0].line, pair[0].column) if pair else (None, None)
+            message = "raising the numbers would have changed something else here, so nothing was written"
+            raise UsageError(Problem(message, suite.file, *place))

@@ -7,11 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from passmuster.engine._audit_cases import AuditCases, audit_cases
     from passmuster.engine._judge_questions import open_judges, redactor_of
-    from passmuster.engine._load_suite import load_suite
+    from passmuster.engine._load_suite import load_suite, vocabulary
     from passmuster.engine._parts import worker_count
     from passmuster.engine._progress import OnProgress, Stage
-    from passmuster.engine._record import record
-    from passmuster.engine._run import evaluate_sources, evaluate_traces
-    from passmuster.engine._vocabulary import vocabulary
+    from passmuster.engine._run import evaluate_sources, evaluate_traces, record
 else:
     __getattr__ = lazy_exports(__name__)

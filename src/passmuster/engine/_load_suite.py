@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
-from passmuster.checks import Kinds
-from passmuster.engine._vocabulary import vocabulary
-from passmuster.suite import CheckKind, Node, Reader, Suite
+from passmuster.checks import VOCABULARY, Kinds
+from passmuster.scoring import gate_vocabulary
+from passmuster.suite import TEXT, CheckKind, Choice, Late, Node, Reader, Suite, Value, Vocabulary
 from passmuster.suite import load_suite as load
 
 
@@ -29,3 +30,19 @@ def load_suite(
         return Kinds(str(folder), names, reader, allowed=plugins)
 
     return load(Path(path), find_kinds, vocabulary(report_formats), root, documents)
+
+
+def vocabulary(report_formats: Collection[str] = ()) -> Vocabulary:
+    """Value types by name; without `report_formats`, any name of a report is accepted."""
+    return {
+        **gate_vocabulary(),
+        **VOCABULARY,
+        "judge_config": Late("a map", _judge_config),
+        "report_format": Choice(*report_formats) if report_formats else TEXT,
+    }
+
+
+def _judge_config() -> Value[Any]:
+    from passmuster.judges import JUDGE_CONFIG  # late, for most suites ask no judge
+
+    return JUDGE_CONFIG

@@ -17,7 +17,7 @@ from passmuster.engine._plan import Job, Plan
 from passmuster.engine._progress import OnProgress, Progress
 from passmuster.engine._select import select
 from passmuster.engine.executors import executor
-from passmuster.scoring import Report, Settings, Tally, conclude
+from passmuster.scoring import Report, Settings, Tally, baseline_of, conclude, scenario_runs
 from passmuster.suite import Suite
 from passmuster.traces import BadLines, Source, Trace, lines_of, read_source
 
@@ -97,3 +97,27 @@ def conclude_run(
         raise TraceError(Problem(f"no trace found{lines}, so there is nothing to evaluate"))
     report = conclude(suite, tally, settings, lines_of(tally.spots(), tally.part_lines()), baseline)
     return replace(report, duration_ms=round((perf_counter_ns() - started) / 1e6, 3))
+
+
+def record(
+    suite: Suite,
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    day: str | None = None,
+    workers: int = 1,
+    plugins: bool = True,
+    on_progress: OnProgress | None = None,
+) -> tuple[Baseline, Report]:
+    """A run of the whole suite as a baseline, and its report.
+
+    The runs are their own reference for path and cost, so the same traces compared with this baseline later give the
+    same outcomes.
+    """
+    started = perf_counter_ns()
+    settings = with_calibration(suite, settings)
+    golden = golden_in(suite, sources, settings) if suite.scenarios else {}
+    golden = {id_: replace(one, sequences=tuple(sorted(one.sequences))) for id_, one in golden.items()}
+    tally = tally_sources(Job(suite, settings, golden, plugins), sources, workers, on_progress)
+    report = conclude_run(suite, tally, settings, started)
+    return baseline_of(suite, scenario_runs(suite, suite.scenarios, tally), report, golden, day=day), report

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from passmuster.suite import ResolvedKey, Resolver
-
-_KEYS = (
-    *("classification", "weights", "thresholds", "required_scenarios", "optional_scenarios"),
-    *("pass_criteria", "composite", "baseline"),
-)
+from passmuster.suite import GATE_KEYS, ResolvedKey, Resolver
 
 
 def gate_vocabulary() -> dict[str, ResolvedKey]:
     """The keys of the gate by name."""
-    return {name: ResolvedKey(name, _find) for name in _KEYS}
+    return {name: ResolvedKey(name, _find) for name in GATE_KEYS}
 
 
 def _find(name: str) -> Resolver:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from passmuster.scoring._tally import Tally
+    from passmuster.suite import Suite
 
 JudgeMode = Literal["live", "cached", "off"]
 """Whether judges are asked, only remembered, or left out."""
@@ -32,3 +36,18 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def partial(self) -> bool:
         return bool(self.only or self.tags)
+
+
+def agent_version(suite: Suite, tally: Tally, settings: Settings) -> tuple[str, str] | None:
+    """The version and where it was said; None where nobody says it, or the traces do not agree on one."""
+    if settings.agent_version is not None:
+        return settings.agent_version, "from --agent-version"
+    if suite.agent.version is not None:
+        return suite.agent.version, "from the suite"
+    versions = versions_in(tally)
+    return (versions[0], "from the traces") if len(versions) == 1 else None
+
+
+def versions_in(tally: Tally) -> list[str]:
+    """The versions that the traces tell."""
+    return sorted(tally.figures.versions) if tally.figures else []

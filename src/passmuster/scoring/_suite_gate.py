@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from passmuster._problems import Problem, SuiteError, UsageError, plural
-from passmuster.scoring._agent_version import agent_version, versions_in
 from passmuster.scoring._metric import NOT_MEASURED, Measured, rate_of_runs
 from passmuster.scoring._metric_words import between, first_names, written
 from passmuster.scoring._metrics import headline_metric
 from passmuster.scoring._report import GateLine
 from passmuster.scoring._scenario_runs import ScenarioRuns
-from passmuster.scoring._settings import Settings
+from passmuster.scoring._settings import Settings, agent_version, versions_in
 from passmuster.scoring._tally import Tally
 from passmuster.suite import Bound, Progressive, Suite
 
@@ -232,7 +231,7 @@ def _criteria_lines(
 
 
 def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
-    from passmuster.scoring._formulas import evaluate
+    from passmuster.scoring._composite import evaluate
 
     values = {name: one.value for name, one in measured.items()}
     at_best = {name: one.value if one.at_best is None else one.at_best for name, one in measured.items()}

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from passmuster._problems import Problem, SuiteError, did_you_mean
 from passmuster._version import __version__
 from passmuster.checks import Status, Violation, spec_of, worst
-from passmuster.scoring._agent_version import agent_version
 from passmuster.scoring._gate import exit_code_of, gate_lines
 from passmuster.scoring._metric import Measured
 from passmuster.scoring._metrics import measure
@@ -18,7 +17,7 @@ from passmuster.scoring._report import GateLine, Metric, Provenance, Report, Rul
 from passmuster.scoring._scenario_report import place_of, scenario_report
 from passmuster.scoring._scenario_runs import ScenarioRuns, scenario_runs
 from passmuster.scoring._scenario_tally import Figures
-from passmuster.scoring._settings import Settings
+from passmuster.scoring._settings import Settings, agent_version
 from passmuster.scoring._stats import plain_stats
 from passmuster.scoring._tally import Found, Tally, TestTally
 from passmuster.scoring._tolerance import Tolerance, tolerances

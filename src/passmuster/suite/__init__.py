@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         compare,
     )
     from passmuster.suite._json_schema import suite_schema
-    from passmuster.suite._load import load_suite
+    from passmuster.suite._load import GATE_KEYS, load_suite
     from passmuster.suite._model import CheckKind, Effects, FailedWhen, Scenario, Suite, Test, Waiver
     from passmuster.suite._quantities import (
         BOUND_SCHEMA,
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
         quantity_of,
         share,
     )
-    from passmuster.suite._resolved_key import ResolvedKey, Resolver
-    from passmuster.suite._stated import Behavior, Layer, LayerValue
+    from passmuster.suite._stated import Behavior, Layer, LayerValue, ResolvedKey, Resolver
     from passmuster.suite._suite_file import SuiteFile
     from passmuster.suite.grammar._globs import escape_glob, glob_matcher, is_literal, why_bad_glob
     from passmuster.suite.grammar._reader import Reader

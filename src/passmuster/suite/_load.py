@@ -16,13 +16,11 @@ from msgspec.structs import replace
 from passmuster._problems import Problem, SuiteError, did_you_mean
 from passmuster.suite import _scenarios as scenarios
 from passmuster.suite import _tests as tests
-from passmuster.suite import _waivers as waivers
 from passmuster.suite._context import Context, FindKinds
 from passmuster.suite._discovery import display, find_root, find_suite
 from passmuster.suite._files import Documents
 from passmuster.suite._model import Effects, StatesEffects, Suite
-from passmuster.suite._resolved_key import ResolvedKey
-from passmuster.suite._stated import LayerValue
+from passmuster.suite._stated import LayerValue, ResolvedKey
 from passmuster.suite._suite_file import SuiteFile
 from passmuster.suite.grammar._globs import escape_glob, glob_matcher
 from passmuster.suite.grammar._reader import Reader
@@ -73,7 +71,7 @@ RESOLVED: dict[str, Callable[[Context, Suite, Node], Suite]] = {
     "queries": scenarios.read_queries,
     "tests": tests.read_tests,
     **{key: _gate(key) for key in GATE_KEYS},
-    "waivers": waivers.read_waivers,
+    "waivers": tests.read_waivers,
 }
 """Keys that refer to other parts of the suite, in the order in which they need each other."""
 
