@@ -12,8 +12,7 @@ from tests.judges.loopback import Asked, Behaviour, loopback, scored
 
 from passmuster.checks._question import JudgeFailure, Question, Verdict
 from passmuster.judges._asking import ask_all
-from passmuster.judges._canaries import sway
-from passmuster.judges._canary_answers import CANARIES, FAMILIES, Canary
+from passmuster.judges._canaries import CANARIES, FAMILIES, Canary, sway
 from passmuster.redaction._redactor import Redactor
 from passmuster.scoring import wilson
 

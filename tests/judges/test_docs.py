@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from passmuster.checks.layers.answer._rubrics import BuiltInRubric, Rubric
+from passmuster.checks.layers.answer._judged import BuiltInRubric, Rubric
 from passmuster.cli.judge import audit_command
 from passmuster.cli.run import command as run_command
 from passmuster.engine._load_suite import load_suite
 from passmuster.judges import _audit as audit
 from passmuster.judges import _labels as labels
 from passmuster.judges._cache import Entry
-from passmuster.judges._canary_answers import CANARIES, FAMILIES
+from passmuster.judges._canaries import CANARIES, FAMILIES
 from passmuster.judges._config import JudgeConfig
 from passmuster.metrics import judge_threshold
 from passmuster.suite import fields_of
@@ -50,7 +50,7 @@ def test_every_example_is_read(text: str, tmp_path: Path) -> None:
 def test_the_tables_list_what_there_is() -> None:
     assert first_column("## What is asked", "key of a rubric") == list(fields_of(Rubric))
     assert first_column("## What is asked", "`--judge`") == ["live", "cached", "off"]
-    assert first_column("## Checking a judge", "key of a label") == list(labels.KEYS)
+    assert first_column("## Checking a judge", "key of a label") == list(fields_of(labels.Label))
 
 
 def test_thresholds_are_what_they_are_said_to_be() -> None:

@@ -24,7 +24,7 @@ from tests.judges.commands import (
 from tests.judges.loopback import Asked, Behaviour, Refuses, Says, closed_address, loopback, scored
 
 from passmuster.judges._cache import load
-from passmuster.judges._canary_answers import CANARIES
+from passmuster.judges._canaries import CANARIES
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 SECRET = "sk-proj-" + "a1B2c3D4" * 4

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.judges.questions import question
 
-from passmuster.judges._canary_answers import CANARIES, Canary
+from passmuster.judges._canaries import CANARIES, Canary
 from passmuster.judges._prompts import json_text, prompt_for, quote
 
 TEXTS = st.text(st.characters(codec=None), max_size=200) | st.sampled_from(

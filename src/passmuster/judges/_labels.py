@@ -3,29 +3,53 @@
 JSON lines, or a list in JSON or YAML, of `{trace_id | scenario, run, check, label: pass|fail}`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, SuiteError
-from passmuster.suite import Documents, Node, Reader
+from passmuster.suite import (
+    PROSE,
+    TEXT,
+    WHOLE,
+    Choice,
+    Documents,
+    Key,
+    ListOf,
+    Mapping,
+    Mistake,
+    Node,
+    Reader,
+    Record,
+    RecordOf,
+)
 
-KEYS = ("trace_id", "scenario", "run", "check", "label", "note")
 _LINES = (".jsonl", ".ndjson")
 
 
-class Label(Struct, frozen=True, kw_only=True):
+class Label(Record, frozen=True, kw_only=True):
     """What a person says about one check on one trace."""
 
-    trace_id: str | None
-    scenario: str | None
-    run: int | None
-    check: str | None
-    passes: bool
+    trace_id: Annotated[str | None, TEXT, Key("The trace.")] = None
+    scenario: Annotated[str | None, TEXT, Key("Or the scenario, with `run` where it has several traces.")] = None
+    run: Annotated[int | None, WHOLE, Key("Which run of the scenario.", needs="scenario")] = None
+    check: Annotated[str | None, TEXT, Key("The check, where the trace has several that ask a judge.")] = None
+    label: Annotated[Literal["pass", "fail"], Choice("pass", "fail"), Key("What the check should come to.")]
+    note: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
     line: int
+
+    mistakes_about = ("trace_id", "scenario")
+
+    def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
+        if (self.trace_id is None) == (self.scenario is None):
+            yield map_, "expected a 'trace_id' or a 'scenario', and one of them only"
+
+    @property
+    def passes(self) -> bool:
+        """Whether the check should pass."""
+        return self.label == "pass"
 
     @property
     def name(self) -> str:
@@ -35,14 +59,14 @@ class Label(Struct, frozen=True, kw_only=True):
         return f"scenario '{self.scenario}'" + (f", run {self.run}" if self.run is not None else "")
 
 
-def read_labels(path: Path, file: str) -> list[Label]:
+def read_labels(path: Path, file: str) -> tuple[Label, ...]:
     """The labels in a file, or a `SuiteError` with every mistake in it."""
     try:
         document = _document(path, file)
     except SuiteError as error:
         raise SuiteError([_moved(problem, path) for problem in error.problems]) from None
     reader = Reader(file)
-    labels = reader.each(document, "labels", lambda node, at: _label(reader, node, at))
+    labels = ListOf(RecordOf(Label)).read(reader, document, "labels")
     if not labels and not reader.problems:
         reader.problem(document, "there is no label in this file")
     if reader.problems:
@@ -70,23 +94,3 @@ def _moved(problem: Problem, path: Path) -> Problem:
     if path.suffix.lower() in _LINES and problem.line == 1 and problem.column:
         return replace(problem, column=max(1, problem.column - 1))
     return problem
-
-
-def _label(reader: Reader, node: Node, at: str) -> Label:
-    map_ = reader.mapping(node, at, KEYS)
-    word, run = map_.get("label"), map_.get("run")
-    if map_.entries:
-        reader.required(map_, "label", at)
-        if ("trace_id" in map_) == ("scenario" in map_):
-            reader.problem(map_, f"{at}: expected a 'trace_id' or a 'scenario', and one of them only")
-        if run is not None and "scenario" not in map_:
-            reader.problem(map_.entries["run"], f"{at}: 'run' means nothing without 'scenario'")
-    reader.optional_text(map_, "note", at, empty=True)
-    return Label(
-        trace_id=reader.optional_text(map_, "trace_id", at),
-        scenario=reader.optional_text(map_, "scenario", at),
-        run=None if run is None else reader.whole(run, f"{at}.run"),
-        check=reader.optional_text(map_, "check", at),
-        passes=word is not None and reader.choice(word, f"{at}.label", ("pass", "fail")) == "pass",
-        line=node.line,
-    )

@@ -111,14 +111,6 @@ class Reader:
         self.expected("true or false", node, at)
         return False
 
-    def whole(self, node: Node, at: str, least: int = 0) -> int:
-        """The node as a whole number of at least `least`."""
-        value = node.value if isinstance(node, Scalar) else None
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            self.expected(f"a whole number of {least} or more", node, at)
-            return least
-        return value
-
     def number(self, node: Node, at: str) -> float | int:
         """The node as a finite number."""
         value = node.value if isinstance(node, Scalar) else None
@@ -166,10 +158,6 @@ class Reader:
             self.problem(node, f"{at}: {bad}")
             return ""
         return text
-
-    def each(self, node: Node, at: str, read: Callable[[Node, str], T]) -> list[T]:
-        """What `read` makes of each item of a list."""
-        return [read(item, f"{at}[{place}]") for place, item in enumerate(self.items(node, at))]
 
 
 def _why_no_tool(pattern: str) -> str | None:

@@ -130,7 +130,8 @@ class ListOf(Value[tuple[T, ...]]):
         self.words = f"a list of: {item.words}"
 
     def read(self, reader: Reader, node: Node, at: str) -> tuple[T, ...]:
-        found = reader.each(node, at, lambda item, place: self._item.read(reader, item, place))
+        items = enumerate(reader.items(node, at))
+        found = [self._item.read(reader, item, f"{at}[{place}]") for place, item in items]
         if isinstance(node, Sequence) and len(node.items) < self._least:
             reader.problem(node, f"{at}: {_EMPTY}")
         return tuple(value for value in found if value is not None)

@@ -4,22 +4,78 @@
 if safety did not. A skip or an error stops the chain too. What was not asked is recorded with its reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
 from passmuster import metrics
 from passmuster.checks._outcome import Outcome
-from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
+from passmuster.checks._question import Example, Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks._scenario_outcome import CheckReport
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerKey, check_report
 from passmuster.checks.layers.answer._answer import NO_ANSWER
-from passmuster.checks.layers.answer._rubrics import Rubric
-from passmuster.suite import Value
+from passmuster.suite import (
+    FRACTION,
+    TEXT,
+    Custom,
+    Definitions,
+    JsonSchema,
+    Key,
+    Node,
+    OneOrMore,
+    Reader,
+    Record,
+    RecordOf,
+    Scalar,
+    Value,
+)
+
+
+class Rubric(Record, frozen=True, kw_only=True):
+    """One question to a judge."""
+
+    rule: Annotated[str, TEXT, Key("What the answer is measured by.", example="Apologizes for the delay.")]
+    threshold: Annotated[
+        float, FRACTION, Key("The share of the scale from 1 to 5 from which the answer passes.", example=0.7)
+    ] = 0.5
+    examples: Annotated[
+        tuple[Example, ...], OneOrMore(RecordOf(Example), empty=True), Key("Answers with the scores they deserve.")
+    ] = ()
+    context: Annotated[str | None, TEXT, Key("What the judge has to know besides.")] = None
+    line: int
+
+
+class BuiltInRubric(Rubric, frozen=True, kw_only=True):
+    """A question that is asked by default, with what a suite adds to it."""
+
+    rule: Annotated[str, TEXT, Key("What the answer is measured by.", example="Apologizes for the delay.")] = ""
+    threshold: Annotated[
+        float, FRACTION, Key("The share of the scale from 1 to 5 from which the answer passes.", example=0.8)
+    ] = 0.8
+
+
+_BUILT_IN = RecordOf(BuiltInRubric, short="rule")
+
+
+def _read_built_in(reader: Reader, node: Node, at: str) -> Rubric:
+    if not isinstance(node, Scalar) or not isinstance(node.value, bool):
+        return _BUILT_IN.read(reader, node, at)
+    if not node.value:
+        reader.problem(node, f"{at}: expected true or a map; to do without what 'defaults' state, write null")
+    return BuiltInRubric(line=node.line)
+
+
+def _built_in_schema(definitions: Definitions) -> JsonSchema:
+    return {"anyOf": [{"const": True}, _BUILT_IN.schema(definitions)]}
+
+
+RUBRICS = OneOrMore(
+    RecordOf(Rubric, "a rule, or a map", short="rule"), why_not_empty="the list is empty, so nothing would be asked"
+)
+BUILT_IN_RUBRIC = Custom("true, a rule, or a map", _read_built_in, _built_in_schema)
+
 
 Asking = Generator[list[Question], Sequence[Heard], list[Outcome]]
 """Yields the questions of a round and is sent what came of them."""

@@ -1,7 +1,6 @@
 """The check `hallucination_check`."""
 
-from passmuster.checks.layers.answer._judged import stage_key
-from passmuster.checks.layers.answer._rubrics import BUILT_IN_RUBRIC
+from passmuster.checks.layers.answer._judged import BUILT_IN_RUBRIC, stage_key
 
 KEY = stage_key(
     "hallucination_check",

@@ -1,7 +1,6 @@
 """The check `llm_judge`."""
 
-from passmuster.checks.layers.answer._judged import stage_key
-from passmuster.checks.layers.answer._rubrics import RUBRICS
+from passmuster.checks.layers.answer._judged import RUBRICS, stage_key
 
 KEY = stage_key(
     "llm_judge",
