@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from passmuster._problems import plural
 from passmuster.history import History, Run
 from passmuster.reports._encodable import BLOCKS
-from passmuster.reports._text import cut, one_line
+from passmuster.reports._text import aligned, cut, one_line
 from passmuster.scoring import number, written
 
 _WIDTH = 80
@@ -72,16 +72,8 @@ def _table(runs: list[Run], metrics: list[str]) -> list[str]:
         if room < 0:
             break
         columns.append(column)
-    return [_row(columns, place) for place in range(-1, len(runs))]
-
-
-def _row(columns: list[Column], place: int) -> str:
-    """One line of the table; place -1 is the headings."""
-    cells = []
-    for column in columns:
-        text = column[0] if place < 0 else column[1][place]
-        cells.append(text.rjust(_width(column)) if column[2] else text.ljust(_width(column)))
-    return "  ".join(cells).rstrip()
+    rows = zip(*([heading, *cells] for heading, cells, _ in columns), strict=True)
+    return aligned(rows, right={place for place, column in enumerate(columns) if column[2]})
 
 
 def _width(column: Column) -> int:

@@ -7,7 +7,7 @@ shown as escapes, and what a build server would take for a command is broken by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from passmuster.checks import CheckReport, Violation
@@ -233,12 +233,20 @@ def _escaped(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
-def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines, each column as wide as its widest cell; a column without any text is left out."""
+def aligned(rows: Iterable[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """Rows of cells as lines, each column as wide as its widest cell; a column without any text is left out.
+
+    `right` are the places of columns that stand to the right.
+    """
     every = list(rows)
     widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width).rstrip() for row in every
+        "  ".join(
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            if width
+        ).rstrip()
+        for row in every
     ]
 
 

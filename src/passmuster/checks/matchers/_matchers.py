@@ -98,10 +98,8 @@ class Items(Matcher, frozen=True):
         return "[" + ", ".join(item.in_words() for item in self.items) + "]"
 
 
-class Unordered(Matcher, frozen=True):
+class Unordered(Items, frozen=True):
     """A list of exactly these elements, in any order."""
-
-    items: tuple[Matcher, ...]
 
     def compile(self) -> Fits:
         """Whether items and matchers can be paired one to one, by augmenting paths."""
@@ -127,7 +125,7 @@ class Unordered(Matcher, frozen=True):
         return decide
 
     def in_words(self) -> str:
-        return "[" + ", ".join(item.in_words() for item in self.items) + "] in any order"
+        return f"{Items.in_words(self)} in any order"
 
 
 class AllOf(Matcher, frozen=True):

@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 
 from passmuster.checks._json_values import MISSING, follow
-from passmuster.checks._outcome import BROKEN, Outcome
 from passmuster.checks._regex_search import REGEX_SECONDS
 from passmuster.checks._scenario_outcome import Quadrant
 from passmuster.checks._view import View
-from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
-from passmuster.checks.layers.answer._answer import NO_ANSWER, TOO_SLOW
+from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
+from passmuster.checks.layers.answer._answer import answer_check
 from passmuster.suite import TEXT, Classification, LabelSource
 
 Read = Callable[[str], set[str]]
@@ -25,23 +24,12 @@ def _compile(label: str, context: Context) -> LayerCheck | None:
         return None
     labels = Labels(context.suite.classification, label)
 
-    def decide(view: View) -> Outcome:
-        try:
-            return decided(labels.label_of(view.trace.answer) == labels.label)
-        except TimeoutError:
-            return BROKEN
+    def said(view: View) -> str:
+        found = sorted(labels.found(view.trace.answer))
+        given = f"the label {found[0]!r}" if len(found) == 1 else f"labels {found}" if found else "no label"
+        return f"expected the label {label!r}, the answer gives {given}"
 
-    def message(view: View) -> str:
-        if view.trace.answer is None:
-            return NO_ANSWER
-        try:
-            found = sorted(labels.found(view.trace.answer))
-        except TimeoutError:
-            return TOO_SLOW
-        said = f"the label {found[0]!r}" if len(found) == 1 else f"labels {found}" if found else "no label"
-        return f"expected the label {label!r}, the answer gives {said}"
-
-    return LayerCheck(decide, message)
+    return answer_check(lambda view: labels.label_of(view.trace.answer) == labels.label, said, said)
 
 
 class Labels:

@@ -5,13 +5,13 @@ The calls made are paired with the expected ones at the least cost (`_pairing`);
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from passmuster.checks._outcome import BROKEN, Outcome, Violation
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._edit_script import describe, differences
-from passmuster.checks.layers.path._pairing import Actual, expect, pair
+from passmuster.checks.layers.path._pairing import Actual, Extras, Mode, expect, pair
 from passmuster.checks.matchers import MATCHER, Matcher
 from passmuster.suite import (
     TOOL_PATTERN,
@@ -55,13 +55,9 @@ class ExpectedCalls(Record, frozen=True, kw_only=True):
 
     calls: Annotated[tuple[ExpectedCall, ...], CALLS, Key("The calls, each a tool or a map with `args`.")]
     mode: Annotated[
-        Literal["any_order", "in_order", "exact"],
-        Choice("any_order", "in_order", "exact"),
-        Key("`exact` is in order with nothing extra, whatever `extras` says."),
+        Mode, Choice(*get_args(Mode)), Key("`exact` is in order with nothing extra, whatever `extras` says.")
     ] = "any_order"
-    extras: Annotated[
-        Literal["allow", "forbid"], Choice("allow", "forbid"), Key("Whether calls that are not listed count.")
-    ] = "allow"
+    extras: Annotated[Extras, Choice(*get_args(Extras)), Key("Whether calls that are not listed count.")] = "allow"
     args: Annotated[
         Literal["subset", "exact"],
         Choice("subset", "exact"),
