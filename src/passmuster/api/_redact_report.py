@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster.checks import Behaviors, CheckReport, Neighbours, Violation
-from passmuster.redaction import SENTENCE_LIMIT, Redactor, Words, telling
-from passmuster.scoring import Attempt, Flip, GateLine, Report, ScenarioReport, TestReport
+from passmuster.checks import CheckReport, Violation
+from passmuster.redaction import SENTENCE_LIMIT, VALUE_LIMIT, Redactor, Words, telling
+from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
+
+T = TypeVar("T", bound=Struct)
 
 _SENTENCES = ("message", "expected", "actual", "constraint", "suggestion", "waived")
 _NAMES = ("tool", "argument", "rule", "pattern", "trace_id", "scenario")
@@ -19,31 +22,20 @@ _FOREIGN_IDS = frozenset({"input", "error", "baseline"})
 def redact_report(report: Report, redactor: Redactor) -> Report:
     """The report with everything that came from traces or custom code made safe to show and keep."""
     # What is hidden as a value somewhere must not come back elsewhere.
-    known = Words(
-        telling(
-            [
-                *(word for violation in report.violations() for word in _secrets(violation, redactor)),
-                *(word for scenario in report.scenarios for word in scenario.secrets),
-            ]
-        )
-    )
+    secrets = [word for violation in report.violations() for word in _secrets(violation, redactor)]
+    secrets += [word for scenario in report.scenarios for word in scenario.secrets]
+    safe = _Redaction(redactor, Words(telling(secrets)))
+    tools: dict[str, int] = {}
+    for name, number in report.tools.items():  # names that are cut alike are one
+        name = redactor.text(name, known=safe.known)
+        tools[name] = tools.get(name, 0) + number
     return replace(
-        report,
-        tests=[_test(test, redactor, known) for test in report.tests],
-        gate=[_gate(line, redactor, known) for line in report.gate],
-        scenarios=[_scenario(scenario, redactor, known) for scenario in report.scenarios],
-        tools=_tools(report.tools, redactor, known),
-        agent_version=None if report.agent_version is None else redactor.text(report.agent_version, known=known),
+        safe.fields(report, names=("agent_version",)),
+        tests=[safe.test(test) for test in report.tests],
+        gate=[safe.gate_line(line) for line in report.gate],
+        scenarios=[safe.scenario(scenario) for scenario in report.scenarios],
+        tools=tools,
     )
-
-
-def _tools(tools: dict[str, int], redactor: Redactor, known: Words) -> dict[str, int]:
-    """How often each tool was called; names that are cut alike are one."""
-    found: dict[str, int] = {}
-    for name, number in tools.items():
-        safe = redactor.text(name, known=known)
-        found[safe] = found.get(safe, 0) + number
-    return found
 
 
 def _secrets(violation: Violation, redactor: Redactor) -> list[str]:
@@ -53,99 +45,76 @@ def _secrets(violation: Violation, redactor: Redactor) -> list[str]:
     return redactor.argument(violation.tool, violation.argument, violation.value)[1]
 
 
-def _test(test: TestReport, redactor: Redactor, known: Words) -> TestReport:
-    return replace(
-        test,
-        violations=[_violation(violation, redactor, known) for violation in test.violations],
-        stats=redactor.value(test.stats, known=known),
-        error=None if test.error is None else redactor.ending(test.error, known=known),
-    )
+class _Redaction:
+    """Redacts the parts of one report, whose secrets are `known`."""
 
+    def __init__(self, redactor: Redactor, known: Words) -> None:
+        self.redactor, self.known = redactor, known
 
-def _violation(violation: Violation, redactor: Redactor, known: Words) -> Violation:
-    changes: dict[str, Any] = {}
-    own: list[str] = []
-    if violation.has_value:
-        changes["value"], own = redactor.argument(violation.tool, violation.argument, violation.value, known)
-    for name in _SENTENCES:
-        text = getattr(violation, name)
-        if text is not None:
-            changes[name] = redactor.text(str(text), SENTENCE_LIMIT, known, own)
-    for name in _NAMES:
-        text = getattr(violation, name)
-        if text is not None:
-            changes[name] = redactor.text(str(text))
-    if violation.neighbours is not None:
-        changes["neighbours"] = _neighbours(violation.neighbours, redactor)
-    return replace(violation, **changes)
+    def fields(self, part: T, *, names: tuple[str, ...] = (), sentences: tuple[str, ...] = ()) -> T:
+        """A part with these texts redacted, where it has them."""
+        limits = dict.fromkeys(names, VALUE_LIMIT) | dict.fromkeys(sentences, SENTENCE_LIMIT)
+        safe = {
+            name: self.redactor.text(text, limit, self.known)
+            for name, limit in limits.items()
+            if (text := getattr(part, name)) is not None
+        }
+        return replace(part, **safe)
 
+    def test(self, test: TestReport) -> TestReport:
+        return replace(
+            test,
+            violations=[self.violation(violation) for violation in test.violations],
+            stats=self.redactor.value(test.stats, known=self.known),
+            error=None if test.error is None else self.redactor.ending(test.error, known=self.known),
+        )
 
-def _neighbours(neighbours: Neighbours, redactor: Redactor) -> Neighbours:
-    return replace(
-        neighbours,
-        before=None if neighbours.before is None else redactor.text(neighbours.before),
-        after=None if neighbours.after is None else redactor.text(neighbours.after),
-    )
+    def violation(self, violation: Violation) -> Violation:
+        changes: dict[str, Any] = {}
+        own: list[str] = []
+        text = self.redactor.text
+        if violation.has_value:
+            changes["value"], own = self.redactor.argument(
+                violation.tool, violation.argument, violation.value, self.known
+            )
+        for name in _SENTENCES:
+            if (found := getattr(violation, name)) is not None:
+                changes[name] = text(str(found), SENTENCE_LIMIT, self.known, own)
+        for name in _NAMES:
+            if (found := getattr(violation, name)) is not None:
+                changes[name] = text(str(found))
+        if (nearby := violation.neighbours) is not None:
+            before, after = (None if tool is None else text(tool) for tool in (nearby.before, nearby.after))
+            changes["neighbours"] = replace(nearby, before=before, after=after)
+        return replace(violation, **changes)
 
+    def gate_line(self, line: GateLine) -> GateLine:
+        return replace(
+            self.fields(line, names=("id",) if line.kind in _FOREIGN_IDS else (), sentences=("message",)),
+            actual=self.redactor.value(line.actual, known=self.known),
+            expected=self.redactor.value(line.expected, known=self.known),
+        )
 
-def _gate(line: GateLine, redactor: Redactor, known: Words) -> GateLine:
-    return replace(
-        line,
-        id=redactor.text(line.id, known=known) if line.kind in _FOREIGN_IDS else line.id,
-        message=redactor.text(line.message, SENTENCE_LIMIT, known),
-        actual=redactor.value(line.actual, known=known),
-        expected=redactor.value(line.expected, known=known),
-    )
-
-
-def _scenario(scenario: ScenarioReport, redactor: Redactor, known: Words) -> ScenarioReport:
-    return replace(
-        scenario,
-        layers={
-            name: replace(layer, checks=[_check(check, redactor, known) for check in layer.checks])
+    def scenario(self, scenario: ScenarioReport) -> ScenarioReport:
+        behaviors, flips = scenario.behaviors, scenario.flips
+        listed = {
+            name: [self.redactor.text(one, SENTENCE_LIMIT, self.known) for one in getattr(behaviors, name)]
+            for name in ("observed", "missing", "violated", "undecided")
+        }
+        layers = {
+            name: replace(layer, checks=[self.check(check) for check in layer.checks])
             for name, layer in scenario.layers.items()
-        },
-        behaviors=_behaviors(scenario.behaviors, redactor, known),
-        attempts=[_attempt(attempt, redactor, known) for attempt in scenario.attempts],
-        flips=None if scenario.flips is None else [_flip(flip, redactor, known) for flip in scenario.flips],
-        secrets=(),
-    )
+        }
+        attempts = [self.fields(one, names=("trace_id",), sentences=("message",)) for one in scenario.attempts]
+        return replace(
+            scenario,
+            layers=layers,
+            behaviors=replace(behaviors, checks=list(map(self.check, behaviors.checks)), **listed),
+            attempts=attempts,
+            flips=flips and [self.fields(one, names=("passed", "failed"), sentences=("message",)) for one in flips],
+            secrets=(),
+        )
 
-
-def _behaviors(behaviors: Behaviors, redactor: Redactor, known: Words) -> Behaviors:
-    def safe(names: list[str]) -> list[str]:
-        return [redactor.text(name, SENTENCE_LIMIT, known) for name in names]
-
-    return Behaviors(
-        safe(behaviors.observed),
-        safe(behaviors.missing),
-        safe(behaviors.violated),
-        safe(behaviors.undecided),
-        [_check(check, redactor, known) for check in behaviors.checks],
-    )
-
-
-def _check(check: CheckReport, redactor: Redactor, known: Words) -> CheckReport:
-    return replace(
-        check,
-        name=redactor.text(check.name, SENTENCE_LIMIT, known),
-        message=redactor.text(check.message, SENTENCE_LIMIT, known),
-        violations=tuple(_violation(violation, redactor, known) for violation in check.violations),
-    )
-
-
-def _flip(flip: Flip, redactor: Redactor, known: Words) -> Flip:
-    return replace(
-        flip,
-        passed=redactor.text(flip.passed, known=known),
-        failed=redactor.text(flip.failed, known=known),
-        message=redactor.text(flip.message, SENTENCE_LIMIT, known),
-    )
-
-
-def _attempt(attempt: Attempt, redactor: Redactor, known: Words) -> Attempt:
-    return replace(
-        attempt,
-        trace_id=redactor.text(attempt.trace_id, known=known),
-        message=None if attempt.message is None else redactor.text(attempt.message, SENTENCE_LIMIT, known),
-    )
+    def check(self, check: CheckReport) -> CheckReport:
+        safe = self.fields(check, sentences=("name", "message"))
+        return replace(safe, violations=tuple(map(self.violation, check.violations)))

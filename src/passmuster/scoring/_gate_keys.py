@@ -74,7 +74,7 @@ def _read_thresholds(reader: Reader, gate: GateValues, node: Node) -> Suite:
     why = unusable_metrics(suite)  # an upper bound on the latency feeds a metric
     staged = (one.bound for each in found.progressive for one in each.stages)
     targets = (each.target for each in found.progressive if each.target)
-    for bound in (*found.plain_bounds(), *staged, *targets):
+    for bound in (*(bound for _, bound in found.plain_bounds()), *staged, *targets):
         if bound.metric in why:
             message = f"thresholds: {why[bound.metric]}"
             reader.problems.append(Problem(message, reader.file, bound.line, bound.column))

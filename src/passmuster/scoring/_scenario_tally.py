@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from passmuster.checks import CheckReport, Quadrant, RunReport, ScenarioOutcome, Status, Violation, Way, worst
 from passmuster.scoring._bounds import bounded, bounded_violation
-from passmuster.scoring._stats import Sum, count
+from passmuster.scoring._stats import Sum, count, merge_fields
 from passmuster.traces import Spot, Totals, Trace, spot_of_call, spot_of_trace
 
 RUNS = 1_000
@@ -59,8 +59,7 @@ class Figure(Struct):
             self.total.add(value)
 
     def merge(self, other: Figure) -> None:
-        self.known += other.known
-        self.total.merge(other.total)
+        merge_fields(self, other)
 
     def mean(self) -> float | None:
         """None where no trace has the figure."""
@@ -93,12 +92,7 @@ class Figures(Struct):
             count(self.versions, [(bounded(trace.agent_version), 1)])
 
     def merge(self, other: Figures) -> None:
-        self.traces += other.traces
-        self.durations += other.durations
-        self.tokens.merge(other.tokens)
-        self.cost.merge(other.cost)
-        count(self.tools, other.tools.items())
-        count(self.versions, other.versions.items())
+        merge_fields(self, other)
 
     def ordered_durations(self) -> list[float]:
         """Every known duration in milliseconds, from the shortest."""
@@ -225,36 +219,10 @@ class ScenarioTally(Struct):
         del self.kept[RUNS:]
 
     def merge(self, other: ScenarioTally) -> None:
-        self.runs += other.runs
-        for mine, theirs in ((self.statuses, other.statuses), (self.correct, other.correct)):
-            for status, number in theirs.items():
-                mine[status] = mine.get(status, 0) + number
-        for quadrant, number in other.labels.items():
-            self.labels[quadrant] = self.labels.get(quadrant, 0) + number
-        self.infra += other.infra
-        self.ways |= other.ways
-        self.open_ways |= other.open_ways
-        self.warned += other.warned
-        self.scored += other.scored
-        for sum_, more in (
-            (self.score, other.score),
-            (self.score_if, other.score_if),
-            (self.quality, other.quality),
-        ):
-            sum_.merge(more)
-        self.duration.merge(other.duration)
-        self.cost.merge(other.cost)
-        self.tokens.merge(other.tokens)
-        self.skipped += other.skipped
-        self.spared += other.spared
-        count(self.idle, other.idle.items())
-        count(self.unheard, other.unheard.items())
-        self.kept += other.kept
-        theirs_shown = other.shown
-        if theirs_shown is not None and _is_worse(
-            theirs_shown.status, theirs_shown.forbidden, theirs_shown.spot, self.shown
-        ):
-            self.shown = theirs_shown
+        merge_fields(self, other)
+        shown = other.shown
+        if shown is not None and _is_worse(shown.status, shown.forbidden, shown.spot, self.shown):
+            self.shown = shown
         self.cut()
 
 

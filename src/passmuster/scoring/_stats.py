@@ -130,6 +130,21 @@ def count(counter: dict[str, int], items: Iterable[tuple[str, int]]) -> None:
     _keep_first(counter)
 
 
+def merge_fields(into: Struct, other: Struct) -> None:
+    """Add up two tallies of one kind: numbers, packed numbers, lists, sets, sums, and counters by name."""
+    for name in into.__struct_fields__:
+        mine, theirs = getattr(into, name), getattr(other, name)
+        match mine:
+            case int() | bytearray() | list():
+                setattr(into, name, mine + theirs)
+            case set():
+                mine |= theirs
+            case dict():
+                count(mine, theirs.items())
+            case Struct() if hasattr(mine, "merge"):
+                mine.merge(theirs)
+
+
 def _keep_first(counter: dict[str, Any]) -> None:
     if len(counter) > NAMED:
         for name in sorted(counter)[NAMED:]:

@@ -26,6 +26,8 @@ Kind = Literal["threshold", "criteria"]
 Staged = tuple[Progressive, Bound | None]
 """A progressive threshold and the stage that the agent's version has reached; None below the first."""
 
+_BLOCKING = ("blocking", "risk.critical", "risk.high")
+"""The sections of `thresholds` that block."""
 _NAMED = 5
 """Scenarios that a line names."""
 
@@ -59,14 +61,9 @@ def _no_version(suite: Suite, versions: Sequence[str]) -> Problem:
 
 def blocking_bounds(suite: Suite, staged: Sequence[Staged]) -> list[tuple[str, Bound]]:
     """Every bound on a metric that blocks, by its name in the suite."""
-    thresholds = suite.thresholds
+    plain = suite.thresholds.plain_bounds()
     return [
-        *((f"thresholds.blocking.{bound.metric}", bound) for bound in thresholds.blocking),
-        *(
-            (f"thresholds.risk.{one.risk}.{one.bound.metric}", one.bound)
-            for one in thresholds.risk
-            if one.risk in ("critical", "high")
-        ),
+        *((f"thresholds.{section}.{bound.metric}", bound) for section, bound in plain if section in _BLOCKING),
         *((f"thresholds.progressive.{one.metric}", bound) for one, bound in staged if bound is not None),
     ]
 
@@ -75,14 +72,10 @@ def suite_lines(
     suite: Suite, scenarios: Sequence[ScenarioRuns], measured: Mapping[str, Measured], staged: Sequence[Staged]
 ) -> Iterator[GateLine]:
     """Every line about the suite as a whole, in the order in which suites are written."""
-    thresholds = suite.thresholds
-    for bound in thresholds.blocking:
-        yield _line(suite, bound, measured, "blocking")
-    for bound in thresholds.warning:
-        yield _line(suite, bound, measured, "warning")
-    for one in thresholds.risk:
-        level: Level = "blocking" if one.risk in ("critical", "high") else "warning"
-        yield _line(suite, one.bound, measured, level, note=f"{one.risk} risk")
+    for section, bound in suite.thresholds.plain_bounds():
+        risk = section.partition(".")[2]
+        level: Level = "blocking" if section in _BLOCKING else "warning"
+        yield _line(suite, bound, measured, level, note=f"{risk} risk" if risk else "")
     for progressive, stage in staged:
         yield _progressive_line(suite, progressive, stage, measured)
     yield from _criteria_lines(suite, scenarios, measured)
@@ -98,7 +91,7 @@ def suite_lines(
 def named_metrics(suite: Suite) -> list[str]:
     """The metrics that the suite's lines speak of."""
     thresholds = suite.thresholds
-    names = [bound.metric for bound in thresholds.plain_bounds()] + [one.metric for one in thresholds.progressive]
+    names = [bound.metric for _, bound in thresholds.plain_bounds()] + [one.metric for one in thresholds.progressive]
     names += suite.weights.metrics
     if suite.criteria.overall is not None:
         names.append(headline_metric(suite).name)

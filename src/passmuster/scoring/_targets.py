@@ -151,12 +151,8 @@ def _step(value: Decimal, metric: SuiteMetric) -> Decimal:
 
 
 def _bounds(suite: Suite, baseline: Baseline) -> Iterator[tuple[str, Bound, _Reached | None]]:
-    thresholds = suite.thresholds
-    for section, bounds in (("blocking", thresholds.blocking), ("warning", thresholds.warning)):
-        for bound in bounds:
-            yield f"thresholds.{section}.{bound.metric}", bound, _metric(suite, baseline, bound.metric)
-    for one in thresholds.risk:
-        yield f"thresholds.risk.{one.risk}.{one.bound.metric}", one.bound, _metric(suite, baseline, one.bound.metric)
+    for section, bound in suite.thresholds.plain_bounds():
+        yield f"thresholds.{section}.{bound.metric}", bound, _metric(suite, baseline, bound.metric)
     criteria = suite.criteria
     if criteria.overall is not None:
         yield "pass_criteria.overall", criteria.overall, _metric(suite, baseline, headline_metric(suite).name)
@@ -220,13 +216,8 @@ def targets(suite: Suite, baseline: Baseline, margin: float) -> Iterator[Target]
 
 
 def _named(suite: Suite, baseline: Baseline, known: Mapping[str, SuiteMetric]) -> list[tuple[str, str]]:
-    thresholds = suite.thresholds
-    named = [
-        *(("blocking", bound.metric) for bound in thresholds.blocking),
-        *(("warning", bound.metric) for bound in thresholds.warning),
-        *((f"risk.{one.risk}", one.bound.metric) for one in thresholds.risk),
-    ]
-    staged = [one.metric for one in thresholds.progressive]
+    named = [(section, bound.metric) for section, bound in suite.thresholds.plain_bounds()]
+    staged = [one.metric for one in suite.thresholds.progressive]
     named += [("blocking", name) for name in staged if ("blocking", name) not in named]
     if not named:
         named = [("blocking", name) for name in baseline.metrics if name in known and known[name].rate]

@@ -119,9 +119,10 @@ class Thresholds(Stated, frozen=True, kw_only=True):
     ] = ()
     description: Comment = None
 
-    def plain_bounds(self) -> tuple[Bound, ...]:
-        """The bounds that hold for every version of the agent."""
-        return (*self.blocking, *self.warning, *(one.bound for one in self.risk))
+    def plain_bounds(self) -> list[tuple[str, Bound]]:
+        """The bounds that hold for every version of the agent, each with its section: `blocking`, `risk.high`."""
+        plain = [("blocking", bound) for bound in self.blocking] + [("warning", bound) for bound in self.warning]
+        return plain + [(f"risk.{one.risk}", one.bound) for one in self.risk]
 
 
 class Weights(Stated, frozen=True, kw_only=True):

@@ -39,7 +39,7 @@ def _percentile_metric(percent: int, order: int) -> SuiteMetric:
 
 def budget_bounds(suite: Suite) -> Iterator[Bound]:
     """The upper bounds on the 95th percentile that hold for every version of the agent."""
-    for bound in suite.thresholds.plain_bounds():
+    for _, bound in suite.thresholds.plain_bounds():
         if bound.metric == "latency_p95" and bound.operator in ("<", "<=", "="):
             yield bound
 
