@@ -47,7 +47,7 @@ class ArgumentsSchema(Struct, frozen=True):
 
 
 def _read_required(reader: Reader, node: Node, at: str) -> Any:
-    return reader.texts(node, at) if isinstance(node, Sequence) else reader.boolean(node, at)
+    return [reader.text(item, at) for item in node.items] if isinstance(node, Sequence) else reader.boolean(node, at)
 
 
 def _read_enum(reader: Reader, node: Node, at: str) -> list[Node]:

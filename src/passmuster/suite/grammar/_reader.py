@@ -95,10 +95,6 @@ class Reader:
             self.problem(node, f"{at}: is empty")
         return text
 
-    def texts(self, node: Node, at: str) -> list[str]:
-        """The node as a list of strings; one string is a list of one."""
-        return [self.text(item, at) for item in self.one_or_more(node)]
-
     def optional_text(self, map_: Mapping, key: str, at: str, *, empty: bool = False) -> str | None:
         """The string under a key that may be missing."""
         node = map_.get(key)
