@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from passmuster.checks.layers._layer_map import LAYERS
 from passmuster.suite import Late, Value, Vocabulary
 
 
-def _matcher() -> Value[Any]:
-    from passmuster.checks.matchers import MATCHER
-
-    return MATCHER
-
-
-def _behaviors() -> Value[Any]:
-    from passmuster.checks.layers._behavior_grammar import BEHAVIORS
-
-    return BEHAVIORS
-
-
-def _behavior_list() -> Value[Any]:
-    from passmuster.checks.layers._behavior_grammar import BEHAVIOR_LIST
-
-    return BEHAVIOR_LIST
-
-
-def _policy() -> Value[Any]:
-    from passmuster.checks.args import POLICY
-
-    return POLICY
+def _late(words: str, module: str, name: str) -> Value[Any]:
+    return Late(words, lambda: getattr(import_module(f"{__package__}.{module}"), name))
 
 
 VOCABULARY: Vocabulary = {
-    "matcher": Late("a value or a matcher", _matcher),
-    "behaviors": Late("a map of names to checks", _behaviors),
-    "behavior_list": Late("a behavior, or a list of these", _behavior_list),
+    "matcher": _late("a value or a matcher", "matchers", "MATCHER"),
+    "behaviors": _late("a map of names to checks", "layers._behavior_grammar", "BEHAVIORS"),
+    "behavior_list": _late("a behavior, or a list of these", "layers._behavior_grammar", "BEHAVIOR_LIST"),
     **LAYERS,
-    "policy": Late("a policy file", _policy),
+    "policy": _late("a policy file", "args", "POLICY"),
 }

@@ -11,10 +11,9 @@ if TYPE_CHECKING:
     from passmuster.reports._audit_text import audit_lines
     from passmuster.reports._baseline_text import baseline_text, encoded_baseline, suggestion_text, tightening_text
     from passmuster.reports._comparison_text import comparison_lines
-    from passmuster.reports._encodable import encodable
     from passmuster.reports._formats import FORMATS, check_format, file_name, render
     from passmuster.reports._history_text import history_lines
-    from passmuster.reports._text import one_line
+    from passmuster.reports._text import encodable, one_line
     from passmuster.reports.formats.console import show_console
     from passmuster.reports.formats.json import encoded, report_schema
 else:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from passmuster._problems import plural
 from passmuster.history import History, Run
-from passmuster.reports._encodable import BLOCKS
-from passmuster.reports._text import aligned, cut, one_line
+from passmuster.reports._text import BLOCKS, aligned, cut, one_line
 from passmuster.scoring import number, written
 
 _WIDTH = 80

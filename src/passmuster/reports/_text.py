@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from passmuster.checks import CheckReport, Violation
 from passmuster.scoring import GateLine, ScenarioReport
@@ -24,6 +24,11 @@ _LOG_COMMAND = r"(?i)##(?=\[|vso|teamcity)"
 # Only at the beginning of a line does `::name` command anything, so `std::vector` may stay.
 _WORKFLOW_COMMAND = r"(?<![A-Za-z0-9_>]):(?=:[A-Za-z])"
 _NUMBER = r"\[hidden #\d+\]"
+BLOCKS = "▁▂▃▄▅▆▇█"
+"""Eight heights, from low to high."""
+
+_MARKS = {"❌ ": "", "⚠ ": "", "✓ ": "", "…": "...", "→": "->", "≥": ">=", "≤": "<=", "–": "-", "−": "-", "×": "x"}
+_IN_ASCII = {**_MARKS, **dict(zip(BLOCKS, "_.-=+*%#", strict=True))}
 _VALUE_LIMIT = 400
 _INDENT = "   "
 _VIOLATIONS = 10
@@ -253,3 +258,17 @@ def aligned(rows: Iterable[Sequence[str]], right: Collection[int] = ()) -> list[
 def cut(text: str, width: int) -> str:
     """The text, ended with `…` where it is longer than that."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def encodable(text: str, stream: TextIO) -> str:
+    """The text as the stream can show it; what has no other form becomes an escape."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        "".join(_IN_ASCII).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        for mark, words in _IN_ASCII.items():
+            text = text.replace(mark, words)
+    try:
+        return text.encode(encoding, "backslashreplace").decode(encoding)
+    except LookupError:
+        return text.encode("ascii", "backslashreplace").decode("ascii")

@@ -9,9 +9,8 @@ from typing import TextIO
 from passmuster._problems import plural
 from passmuster.checks import Behaviors
 from passmuster.reports._cases import Case, Ending, cases
-from passmuster.reports._encodable import encodable
 from passmuster.reports._last_line import closing_sentence
-from passmuster.reports._text import aligned, gate_lines, one_line, place, scenario_lines, violation_lines
+from passmuster.reports._text import aligned, encodable, gate_lines, one_line, place, scenario_lines, violation_lines
 from passmuster.scoring import Report, TestReport
 
 FILE_NAME = "report.txt"
