@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         GateLine,
         Metric,
         Report,
-        RuleReport,
         ScenarioReport,
         TestReport,
     )

@@ -113,8 +113,9 @@ def _listed(reader: Reader, suite: Suite, node: Node, at: str) -> tuple[Listed, 
     if isinstance(node, Mapping):
         map_ = reader.mapping(node, at, ("description", "ids"))
         reader.optional_text(map_, "description", at, empty=True)
-        ids = reader.required(map_, "ids", at)
+        ids = map_.get("ids")
     if ids is None:
+        reader.problem(node, f"{at}: 'ids' is missing")
         return ()
     known = {scenario.id: None for scenario in suite.scenarios}
     elsewhere = {one.id: one.line for one in suite.required} if at == "optional_scenarios" else {}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from passmuster.suite._json_schema import suite_schema
     from passmuster.suite._load import GATE_KEYS, load_suite
-    from passmuster.suite._model import CheckKind, Effects, FailedWhen, Scenario, Suite, Test, Waiver
+    from passmuster.suite._model import CheckKind, FailedWhen, Scenario, Suite, Test, Waiver
     from passmuster.suite._quantities import (
         BOUND_SCHEMA,
         CONFIDENCE,
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from passmuster.suite.grammar._globs import escape_glob, glob_matcher, is_literal, why_bad_glob
     from passmuster.suite.grammar._reader import Reader
     from passmuster.suite.grammar._records import (
-        Field,
         Key,
         Mistake,
         Record,
@@ -87,7 +86,6 @@ if TYPE_CHECKING:
         MapOf,
         Named,
         OneOrMore,
-        Slot,
         Text,
         Unread,
         Value,

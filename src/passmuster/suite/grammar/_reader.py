@@ -65,13 +65,6 @@ class Reader:
             self.problem(entry, f"{at}: unknown key '{entry.key}'{hint or '; known: ' + ', '.join(known)}")
         return node
 
-    def required(self, map_: Mapping, key: str, at: str) -> Node | None:
-        """The value under a key that has to be there."""
-        value = map_.get(key)
-        if value is None:
-            self.problem(map_, f"{at}: '{key}' is missing")
-        return value
-
     def items(self, node: Node, at: str) -> list[Node]:
         """The node as a list."""
         if not isinstance(node, Sequence):
