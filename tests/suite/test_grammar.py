@@ -21,6 +21,7 @@ from passmuster.suite import (
     TOOL_PATTERN,
     WHOLE,
     Choice,
+    Custom,
     Definitions,
     Either,
     Key,
@@ -28,7 +29,6 @@ from passmuster.suite import (
     MapOf,
     Mapping,
     Mistake,
-    Named,
     OneOrMore,
     Reader,
     Record,
@@ -124,7 +124,11 @@ VALUES: dict[str, Value[Any]] = {
     "one or more": OneOrMore(WORD),
     "map": MapOf(BOOLEAN),
     "either": Either("a word or a list", scalar=WORD, list=ListOf(WORD)),
-    "named": Named("word", OneOrMore(WORD)),
+    "referred to": Custom(
+        "a word, or a list of these",
+        OneOrMore(WORD).read,
+        lambda definitions: definitions.ref("words", lambda: OneOrMore(WORD).schema(definitions)),
+    ),
     "record": RecordOf(Call),
 }
 ATOMS = st.sampled_from([None, True, False, 0, 1, -1, 2, 0.5, 1.5, "", " ", "a", "one", "two", "pay_*", "a b"])

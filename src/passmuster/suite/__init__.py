@@ -84,7 +84,6 @@ if TYPE_CHECKING:
         Late,
         ListOf,
         MapOf,
-        Named,
         OneOrMore,
         Text,
         Unread,

@@ -222,20 +222,6 @@ class Custom(Value[T_co]):
         return self._schema(definitions) if callable(self._schema) else self._schema
 
 
-class Named(Value[T_co]):
-    """A value type whose JSON Schema is a definition of its own, so that it may contain itself."""
-
-    def __init__(self, name: str, value: Value[T_co]) -> None:
-        self._name, self._value = name, value
-        self.words = value.words
-
-    def read(self, reader: Reader, node: Node, at: str) -> T_co:
-        return self._value.read(reader, node, at)
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return definitions.ref(self._name, lambda: self._value.schema(definitions))
-
-
 class Slot(Value[Any]):
     """A place that a package above fills: what may stand here is in the vocabulary under this name."""
 
