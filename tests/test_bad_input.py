@@ -120,7 +120,7 @@ SUITES: dict[str, tuple[str | bytes, list[str]]] = {
         ["passmuster.yaml:5:60: "],
     ),
     "a bad regex to hide by": ("redact: {patterns: ['[']}\n" + SUITE, ["passmuster.yaml:1:21: "]),
-    "asks nothing": ("suite: a\n", ["passmuster.yaml:1:1: the suite asks nothing"]),
+    "asks nothing": ("suite: a\n", ["passmuster.yaml:1:1: the suite checks nothing"]),
 }
 
 
@@ -182,7 +182,7 @@ def test_a_policy_must_lie_within_the_root(tmp_path: Path, way: str) -> None:
     (house / "link.yaml").symlink_to(tmp_path / "policy.yaml")
     (house / "linked").symlink_to(tmp_path)
     (message,) = refused(house, "run", "--traces", "t.jsonl", "--report", "json=report.json")
-    reason = "there is no file" if way == "folder" else f"'{way}' lies outside the root"
+    reason = "there is no file" if way == "folder" else f"'{way}' is outside the root"
     assert message.startswith(f"passmuster.yaml:1:48: tests.args.policy: {reason}"), message
     code, *_ = run(house, "run", "--traces", "t.jsonl", "--root", "..")
     assert code == (2 if way == "folder" else 0)

@@ -180,7 +180,7 @@ PEERS = {
         asking("thresholds: {progressive: {pass_rate: {v9: 10, v10: 90}}}\n"),
         [run("A"), run("A", **WRONG)],
         1,
-        ["threshold pass_rate blocking fail: pass_rate is 50%, asked >= 90%"],
+        ["threshold pass_rate blocking fail: pass_rate is 50%, required >= 90%"],
         ("--agent-version", "v10"),
     ),
     "settings of a scenario wipe the defaults": Case(
@@ -193,7 +193,7 @@ PEERS = {
         asking("thresholds: {blocking: {total_cost_usd: 1}}\n"),
         [run("A", {"type": "llm_call", "model": "gpt-99", "tokens_in": 10, "tokens_out": 10})],
         1,
-        ["threshold total_cost_usd blocking fail: total_cost_usd has no value: 1 of 1 traces do not tell their cost"],
+        ["threshold total_cost_usd blocking fail: total_cost_usd has no value: 1 of 1 traces do not state their cost"],
     ),
     "a pattern with two stars blocks nothing": Case(
         "tests: [{id: none, metric: tool_blocklist, blocklist: [read_*_file]}]\n",
@@ -278,7 +278,7 @@ SKIPS = plugin("green_skips", "return passmuster.MetricResult(status='skip')")
 NO_SCORE = plugin("green_no_score", "return passmuster.MetricResult()", "thresholds: {blocking: {m: 90}}\n")
 LOGGED = plugin("green_logged", "raise RuntimeError('x')")
 TOKENS = scenarios("id: A, cost: {max_total_tokens: 5}")
-UNKNOWN_TOKENS = "max_total_tokens: unknown: the trace does not tell its tokens"
+UNKNOWN_TOKENS = "max_total_tokens: unknown: the trace does not state its tokens"
 JUDGED = scenarios("id: A, correctness: {llm_judge: {rule: is kind}}")
 STRICT_MATCH = scenarios("id: A, path: {match_mode: strict}")
 NO_REFERENCE = "match_mode: strict: no reference, neither in the suite nor in a baseline"
@@ -369,13 +369,13 @@ FIRST_LAW = {
         scenarios("id: A, expected_behaviors: [{type: before, first: verify, then: pay}]"),
         [run("A")],
         0,
-        ["vacuous A warning fail: the behavior 'before rule on line 2' was not put to the test on 1 of 1 run"],
+        ["vacuous A warning fail: the behavior 'before rule on line 2' was not exercised on 1 of 1 run"],
     ),
     "a required scenario that asks nothing": Case(
         scenarios("id: A", f"id: B, {ASKS}") + "required_scenarios: [A]\n",
         [run("A"), run("B")],
         0,
-        ["vacuous A warning fail: asks nothing: it states no expectation of its own"],
+        ["vacuous A warning fail: checks nothing: it states no expectation"],
     ),
     "the only scenario was skipped": Case(TOKENS, [run("A")], 0, [f"scenario A warning fail: {UNKNOWN_TOKENS}"]),
     "the only scenario was skipped, and all have to pass": Case(
@@ -394,7 +394,7 @@ FIRST_LAW = {
         scenarios("id: A, cost: {max_cost_usd: 5}") + "layers: {cost: block}\n",
         [run("A", {"type": "llm_call", "cost_usd": 1}, {"type": "llm_call"})],
         1,
-        [f"{FAILED_A}max_cost_usd: unknown: the trace does not tell its USD"],
+        [f"{FAILED_A}max_cost_usd: unknown: the trace does not state its USD"],
     ),
     "no baseline to compare the cost with": Case(
         scenarios("id: A, cost: {max_cost_multiplier: 2}") + "layers: {cost: block}\n",
@@ -408,11 +408,11 @@ FIRST_LAW = {
     "no golden run where the path blocks": Case(
         STRICT_MATCH + "layers: {path: block}\n", [run("A", "x")], 1, [f"{FAILED_A}{NO_REFERENCE}"]
     ),
-    "some traces do not tell their duration": Case(
+    "some traces do not state their duration": Case(
         asking("thresholds: {blocking: {latency_p95: 5000}}\n"),
         [run("A", total_duration_ms=1), run("A")],
         0,
-        ["input latency_p95 warning fail: latency_p95 is over the 1 of 2 traces that tell their figures"],
+        ["input latency_p95 warning fail: latency_p95 is over the 1 of 2 traces that state the value"],
     ),
     "no judge is configured": Case(
         JUDGED,
@@ -503,13 +503,13 @@ FIRST_LAW = {
         scenarios(f"id: A, {ASKS}, repeat: 3"),
         [run("A")],
         0,
-        ["input A warning fail: 1 run of 3: fewer traces than 'repeat' asks for"],
+        ["input A warning fail: 1 run of 3: fewer traces than 'repeat' states"],
     ),
     "too few scenarios to be sure": Case(
         asking("thresholds: {blocking: {pass_rate: {min: 90%, confidence: 95%}}}\n"),
         [run("A")],
         0,
-        ["threshold pass_rate warning undecided: pass_rate is 100%, asked >= 90% with 95 % confidence: undecided"],
+        ["threshold pass_rate warning undecided: pass_rate is 100%, required >= 90% with 95 % confidence: undecided"],
     ),
     "an agent below the first stage": Case(
         asking("thresholds: {progressive: {pass_rate: {'1.0': 90}}}\n"),
@@ -537,10 +537,10 @@ def test_strict_fails_it(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("bound", "why"),
     [
-        ("latency_p95: 5000", "no trace tells its duration"),
-        ("mean_cost_usd: 1", "1 of 1 traces do not tell their cost"),
-        ("total_tokens: 9000", "1 of 1 traces do not tell their tokens"),
-        ("token_efficiency: 0.1", "no run of a scenario tells its tokens"),
+        ("latency_p95: 5000", "no trace states its duration"),
+        ("mean_cost_usd: 1", "1 of 1 traces do not state their cost"),
+        ("total_tokens: 9000", "1 of 1 traces do not state their tokens"),
+        ("token_efficiency: 0.1", "no run of a scenario states its tokens"),
         ("safety_rate: 50", "the suite has no adversarial scenario"),
         ("behavior_coverage: 50", "no scenario states expected_behaviors"),
     ],
@@ -558,7 +558,7 @@ def test_a_bound_on_a_metric_without_a_value(tmp_path: Path, level: str, bound: 
     [
         ("safety_rate >= 0.5", "has no value; safety_rate: the suite has no adversarial scenario"),
         ("NOT (safety_rate < 0.5)", "has no value; safety_rate: the suite has no adversarial scenario"),
-        ("accuracy > 0 OR latency_p95 < 10", "has no value; latency_p95: no trace tells its duration"),
+        ("accuracy > 0 OR latency_p95 < 10", "has no value; latency_p95: no trace states its duration"),
         ("1 / (accuracy - accuracy) > 0", "has no value"),
     ],
 )
@@ -580,7 +580,7 @@ TOLERANCE = {
         asking("optional_scenarios: [A]\nthresholds: {blocking: {pass_rate: 50}}\n"),
         [run("A", **WRONG)],
         1,
-        ["threshold pass_rate blocking fail: pass_rate is 0%, asked >= 50%"],
+        ["threshold pass_rate blocking fail: pass_rate is 0%, required >= 50%"],
     ),
     "an optional scenario never ran": Case(
         two("optional_scenarios: [A]\n"), [run("B")], 0, ["scenario A warning fail: no trace belongs to this scenario"]
@@ -641,7 +641,7 @@ TOLERANCE = {
         scenarios(f"id: A, {ASKS}, repeat_policy: any") + "thresholds: {blocking: {pass_rate: 50}}\n",
         [run("A"), *[run("A", **WRONG)] * 4],
         1,
-        ["threshold pass_rate blocking fail: pass_rate is 20%, asked >= 50%"],
+        ["threshold pass_rate blocking fail: pass_rate is 20%, required >= 50%"],
     ),
     "a tie is a majority": Case(
         scenarios(f"id: A, {ASKS}, repeat_policy: majority"), [run("A"), run("A", **WRONG)], 1, [FAILED_A]
@@ -650,13 +650,13 @@ TOLERANCE = {
         scenarios(f"id: A, {ASKS}", f"id: B, {ASKS}", f"id: C, {ASKS}") + "thresholds: {blocking: {pass_rate: .5}}\n",
         [run("A"), run("B", **WRONG), run("C", **WRONG)],
         1,
-        ["threshold pass_rate blocking fail: pass_rate is 33.33%, asked >= 50%"],
+        ["threshold pass_rate blocking fail: pass_rate is 33.33%, required >= 50%"],
     ),
     "1 is taken for one percent": Case(
         two("thresholds: {blocking: {pass_rate: 1}}\n"),
         [run("A"), run("B", **WRONG)],
         1,
-        ["threshold pass_rate blocking fail: pass_rate is 50%, asked >= 100%"],
+        ["threshold pass_rate blocking fail: pass_rate is 50%, required >= 100%"],
     ),
     "an expired waiver": Case(
         NONE + "waivers: [{test: none, reason: soon gone, expires: 2026-01-31}]\n",
@@ -822,7 +822,7 @@ IDLE = {
     ),
     "every default is taken back": refused(
         f"defaults: {{{ASKS}}}\n" + scenarios("id: A, correctness: {expected_in_answer: null}"),
-        f"{BROKEN}1:1: the suite asks nothing",
+        f"{BROKEN}1:1: the suite checks nothing",
     ),
     "defaults without a scenario": refused(
         NONE + "defaults: {path: {forbidden_tools: [rm]}}\n",
@@ -875,18 +875,18 @@ IDLE = {
     ),
     "a keyword of JSON Schema with a typo": refused(
         SCHEMA_TYPO[0],
-        "p.yaml:5:1: tools.t.schema: properties.n.maximun: 'maximun' is no keyword of JSON Schema",
+        "p.yaml:5:1: tools.t.schema: properties.n.maximun: 'maximun' is not a keyword of JSON Schema",
         files=SCHEMA_TYPO[1],
     ),
     "a word of ours in JSON Schema": refused(
         SCHEMA_OURS[0],
-        "p.yaml:3:1: tools.t.schema: properties.n.max: 'max' is no keyword of JSON Schema, so nothing "
+        "p.yaml:3:1: tools.t.schema: properties.n.max: 'max' is not a keyword of JSON Schema, so nothing "
         "would be checked; did you mean 'maximum'?",
         files=SCHEMA_OURS[1],
     ),
     "a typo in the schema of an answer": refused(
         scenarios("id: A, correctness: {json_schema: {type: object, requird: [a]}}"),
-        f"{BROKEN}2:40: scenarios[0].correctness.json_schema: requird: 'requird' is no keyword of JSON Schema",
+        f"{BROKEN}2:40: scenarios[0].correctness.json_schema: requird: 'requird' is not a keyword of JSON Schema",
     ),
     "a schema that would have to be fetched": refused(
         FOREIGN_REF[0],
@@ -918,7 +918,7 @@ IDLE = {
     ),
     "a version nobody told": refused(
         asking("thresholds: {progressive: {pass_rate: {'1.0': 90}}}\n"),
-        f"{BROKEN}3: thresholds.progressive needs the agent's version, and neither suite nor traces tell it",
+        f"{BROKEN}3: thresholds.progressive needs the agent's version, and neither the suite nor the traces state it",
     ),
     "two versions in one run": refused(
         asking("thresholds: {progressive: {pass_rate: {'1.0': 90}}}\n"),
@@ -1069,7 +1069,7 @@ def test_one_file_by_two_paths_is_one_run(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("t.jsonl")
     ended = judge(tmp_path, case)
     assert (ended.code, ended.report["verdict"], ended.report["traces"]["read"]) == (0, "warn", 1)
-    assert said(ended.lines, "input A warning fail: 1 run of 2: fewer traces than 'repeat' asks for")
+    assert said(ended.lines, "input A warning fail: 1 run of 2: fewer traces than 'repeat' states")
 
 
 def test_nothing_on_standard_input_is_nothing_to_judge(tmp_path: Path) -> None:

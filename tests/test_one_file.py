@@ -138,7 +138,7 @@ def test_a_metric(copy: Copy) -> None:
     runs = [{"scenario": "A", **calls("y")}, {"scenario": "B", **calls("x")}]
     code, printed = copy.evaluate(suite, *runs)
     assert code == 1
-    assert f"{copy.name} is 50%, asked >= 60%" in printed
+    assert f"{copy.name} is 50%, required >= 60%" in printed
     assert f'"{copy.name}": {{' in copy.schema()
     assert f"| `{copy.name}` |" in copy.table("metrics")
 

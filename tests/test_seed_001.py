@@ -175,7 +175,7 @@ def test_token_efficiency() -> None:
     assert line(report, "threshold", "token_efficiency") == (
         *("blocking", "pass", 0.00075, ">= 0.75 per 1,000 tokens", None, None),
     )
-    told = "token_efficiency is 0.75 per 1,000 tokens, as asked >= 0.75 per 1,000 tokens"
+    told = "token_efficiency is 0.75 per 1,000 tokens, required >= 0.75 per 1,000 tokens"
     assert gate_line(report, "threshold", "token_efficiency").message.startswith(told)
     assert line(report, "input", "token_efficiency") == ("warning", "fail", 3, 4, None, None)
     assert bounded("token_efficiency", 0.00076, scenarios, traces, **tolerant).exit_code == 1

@@ -237,7 +237,7 @@ def test_equal_to_a_limit_is_within_it_and_above_warns(key: str, field: str, lim
 def test_an_unknown_figure_is_no_zero(key: str, field: str, limit: float, unit: str) -> None:
     """Skipped with a warning line, a failure under `--strict`, and in a layer that blocks."""
     asked: dict[str, Layer] = {"correctness": {"expected_in_answer": "hi"}, "cost": {key: limit}}
-    told = f"{key}: unknown: the trace does not tell its {unit}"
+    told = f"{key}: unknown: the trace does not state its {unit}"
     report = run(asked, trace("search", answer="hi"))
     assert (statuses(report, "cost"), seen(report).status, report.verdict) == ({key: "skip"}, "pass", "warn")
     (line,) = [line for line in report.gate if line.kind == "vacuous"]

@@ -36,7 +36,7 @@ def test_what_it_names_is_relative_to_the_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "messages"),
     [
-        ({}, ["the suite asks nothing: it has no tests, and no scenario states an expectation"]),
+        ({}, ["the suite checks nothing: it has no tests, and no scenario states an expectation"]),
         ({"testz": []}, ["testz: unknown key 'testz'; did you mean 'tests'?"]),
         ({"tests": [{"id": "a", "metrik": "x"}]}, ["tests[0]: 'metric' is missing"]),
         (
@@ -47,8 +47,8 @@ def test_what_it_names_is_relative_to_the_folder(tmp_path: Path) -> None:
             {**BLOCKED, "scenarios": [{"id": "S", "cost": {"max_cost_usd": "much"}}]},
             ["scenarios[0].cost.max_cost_usd:"],
         ),
-        ({"tests": float("nan")}, ["a suite can hold only what JSON can:"]),
-        ({"tests": {Path()}}, ["a suite can hold only what JSON can:"]),
+        ({"tests": float("nan")}, ["a suite can only contain JSON values:"]),
+        ({"tests": {Path()}}, ["a suite can only contain JSON values:"]),
     ],
     ids=str,
 )

@@ -237,7 +237,7 @@ def test_a_missing_argument_has_no_value_and_a_null_has_one() -> None:
 def test_a_number_no_double_can_hold_is_told_as_such(text: str, constraint: dict[str, Any]) -> None:
     violations = judge_one(inline(constraint), with_x(text)).violations
     assert violations
-    assert all(found.message.startswith("Number is beyond what a double can hold") for found in violations)
+    assert all(found.message.startswith("Number is too large for a double") for found in violations)
 
 
 @pytest.mark.parametrize("text", ["1e400", "-1e400", "1" + "0" * 400])
@@ -247,7 +247,7 @@ def test_no_such_number_slips_past_a_bound_without_a_type(text: str, word: str) 
     policy = json.dumps({"tools": {"a": {"schema": schema}}})
     suite = {"tests": [{"id": "t", "metric": "args_valid", "policy": "policy.json"}]}
     (found, *_) = judge_one(suite, with_x(text), policy__json=policy).violations
-    assert found.message == f"Number is beyond what a double can hold ({word}: 30)"
+    assert found.message == f"Number is too large for a double ({word}: 30)"
     for text in ('"text"', "null", "true", "[]", "{}"):
         assert judge_one(suite, with_x(text), policy__json=policy).status == "pass"
 
@@ -258,7 +258,7 @@ def test_such_a_number_is_a_violation_where_the_policy_says_nothing_of_it(text: 
     suite = "tests: [{id: t, metric: args_valid, policy: policy.yaml}]\n"
     (found,) = judge_one(suite, with_x(text), policy__yaml=policy).violations
     assert (found.argument or "").startswith("x")
-    assert found.message.startswith("Number is beyond what a double can hold")
+    assert found.message.startswith("Number is too large for a double")
 
 
 def test_a_number_that_no_double_can_hold_breaks_the_bound_it_is_under_once() -> None:
@@ -271,7 +271,7 @@ def test_a_number_that_no_double_can_hold_breaks_the_bound_it_is_under_once() ->
     suite = {"tests": [{"id": "t", "metric": "args_valid", "policy": "policy.json"}]}
     first, second = judge_one(suite, with_x("[1, 1e400, 31]"), policy__json=policy).violations
     assert (first.argument, first.message) == ("x[2]", "Value exceeds maximum (maximum: 30)")
-    assert (second.argument, second.message) == ("x[1]", "Number is beyond what a double can hold (maximum: 30)")
+    assert (second.argument, second.message) == ("x[1]", "Number is too large for a double (maximum: 30)")
 
 
 @pytest.mark.parametrize(

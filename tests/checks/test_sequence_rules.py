@@ -202,8 +202,13 @@ SELECTORS: list[tuple[str, Any, list[Step], str]] = [
     ("failed: false means a success", {"tool": "a", "failed": False}, calls("a!"), "broken"),
     ("without a tool, any", {"args": {"id": 1}}, [call("z", {"id": 1})], "held"),
     ("several patterns in a map mean any", {"tool": ["a", "b"], "args": {"id": 1}}, [call("b", {"id": 1})], "held"),
-    ("arguments that are no map hold no value", {"tool": "a", "args": {"id": 1}}, [call("a", [1])], "broken"),
-    ("arguments that are no map lack it", {"tool": "a", "args": {"id": {"$absent": True}}}, [call("a", [1])], "held"),
+    ("arguments that are not a map hold no value", {"tool": "a", "args": {"id": 1}}, [call("a", [1])], "broken"),
+    (
+        "arguments that are not a map lack it",
+        {"tool": "a", "args": {"id": {"$absent": True}}},
+        [call("a", [1])],
+        "held",
+    ),
 ]
 
 
@@ -297,7 +302,7 @@ WORDS: list[tuple[Rule, str, str]] = [
         EARLY,
         "a! x a",
         "Expected a to be called among the first 2 positions; "
-        "a came only at position 3, for it was called before and failed",
+        "a came only at position 3, because it was called before and failed",
     ),
     (EARLY, "a!", "Expected a to be called among the first 2 positions; a was called once and failed"),
     (ORDER, "a c", "Expected a → b → c in this order; b was never called"),

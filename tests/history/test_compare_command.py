@@ -120,7 +120,7 @@ def test_runs_of_two_suites_are_compared_with_a_note(folder: Path) -> None:
         ("a.json", b'{"schema": "passmuster.report/9"}', "found the schema 'passmuster.report/9'"),
         ("a.json", b'{"schema": "\\u001b[31m"}', "found the schema"),
         (".", None, ".: this is a folder; expected a report file"),
-        ("3", None, "history.db: there is no run 3; the runs kept are from 1 to 2"),
+        ("3", None, "history.db: there is no run 3; the stored runs are 1 to 2"),
         ("99999999999999999999", None, "99999999999999999999: there is no such report file"),
     ],
 )

@@ -247,7 +247,7 @@ def test_what_is_asked_wrongly_is_told(folder: Path, arguments: list[str], says:
 
 def test_no_history_yet_is_a_plain_sentence(folder: Path) -> None:
     ended = invoke("history", cwd=folder)
-    expected = "No run of passmuster.yaml was kept yet; each full `passmuster run` is.\n"
+    expected = "No run of passmuster.yaml is stored yet; every full `passmuster run` is stored.\n"
     assert ended == (0, expected, "")
     assert not (folder / ".passmuster").exists()
     (folder / ".passmuster").mkdir()

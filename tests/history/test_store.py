@@ -142,9 +142,9 @@ def test_older_reports_and_then_older_runs_go(tmp_path: Path, monkeypatch: pytes
     assert [run.id for run in read_history(tmp_path, "passmuster.yaml", 99).runs] == [5, 6, 7, 8]
     assert query(tmp_path, "SELECT run FROM reports ORDER BY run") == [(1,), (7,), (8,)]
     assert query(tmp_path, "SELECT run FROM metrics ORDER BY run") == [(1,), (5,), (6,), (7,), (8,)]
-    with pytest.raises(HistoryError, match="the report of run 5 is no longer kept"):
+    with pytest.raises(HistoryError, match="the report of run 5 is no longer stored"):
         report_of(tmp_path, 5)
-    with pytest.raises(HistoryError, match="there is no run 4; the runs kept are from 1 to 8"):
+    with pytest.raises(HistoryError, match="there is no run 4; the stored runs are 1 to 8"):
         report_of(tmp_path, 4)
 
 
@@ -277,7 +277,7 @@ def test_a_newer_history_is_refused_and_left_untouched(tmp_path: Path, mode: str
         lambda: read_history(tmp_path, "passmuster.yaml", 10),
         lambda: report_of(tmp_path, 1),
     ):
-        with pytest.raises(HistoryError, match="a newer passmuster made it"):
+        with pytest.raises(HistoryError, match="a newer passmuster wrote it"):
             ask()
     assert history_file(tmp_path).read_bytes() == before
 
@@ -298,7 +298,7 @@ def test_a_damaged_file_is_refused_and_left_untouched(tmp_path: Path) -> None:
 
 def test_a_file_where_the_folder_should_be_is_told(tmp_path: Path) -> None:
     (tmp_path / ".passmuster").write_text("")
-    with pytest.raises(HistoryError, match=r"\.passmuster: this folder cannot be made"):
+    with pytest.raises(HistoryError, match=r"\.passmuster: this folder cannot be created"):
         kept(made.report(made.test_report()), tmp_path)
 
 
@@ -331,7 +331,7 @@ def test_a_damaged_report_is_told(tmp_path: Path, stored: bytes, says: str) -> N
 
 def test_where_there_is_no_history_reading_makes_none(tmp_path: Path) -> None:
     assert read_history(tmp_path, "passmuster.yaml", 10).runs == []
-    with pytest.raises(HistoryError, match="there is no run 1, for no run was kept yet"):
+    with pytest.raises(HistoryError, match="there is no run 1, because no run is stored yet"):
         report_of(tmp_path, 1)
     assert list(tmp_path.iterdir()) == []
 

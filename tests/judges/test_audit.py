@@ -75,9 +75,9 @@ CONCLUSIONS = [
         "usable: it agrees with people on 100 % of the labels, κ 1.00. It may let through up to 7 %",
     ),
     ((90, 4, 1, 15), True, "usable: it agrees with people on 95 % of the labels, κ 0.83."),
-    ((7, 0, 0, 7), False, "not usable: 14 labels are too few to tell; it takes 20."),
+    ((7, 0, 0, 7), False, "not usable: 14 labels are too few to decide; at least 20 are needed."),
     ((90, 0, 10, 0), False, "not usable: it agrees with people about as well as chance (κ 0.00); it passes 100 % of"),
-    ((100, 0, 0, 0), False, "not usable: people failed none of the labelled answers, so what it would let through"),
+    ((100, 0, 0, 0), False, "not usable: people failed none of the labelled answers, so its false passes are unknown"),
     ((0, 0, 0, 100), False, "not usable: it agrees with people about as well as chance (κ has no value)."),
     ((25, 25, 25, 25), False, "not usable: it agrees with people about as well as chance (κ 0.00)"),
     ((45, 40, 1, 34), False, "not usable: it agrees with people too little (κ 0.38 is below 0.6, and agreement may be"),
@@ -301,7 +301,7 @@ def test_remembered_verdicts_can_be_audited_without_a_judge(tmp_path: Path) -> N
     assert code == 0
     assert "agreement                     95 %" in shown
     assert "every question was asked once" in shown
-    assert "remembered verdicts are no test of it" in shown
+    assert "cached verdicts cannot measure it" in shown
 
 
 @pytest.mark.parametrize("mode", ["live", "cached"])
@@ -354,7 +354,7 @@ def test_plugins_can_be_refused(tmp_path: Path) -> None:
         (tmp_path / "passmuster.json").write_text(json.dumps({**suite, "plugins": ["mine"]}))
         code, _, errors = audited(tmp_path, "--no-plugins")
     assert (code, judge.asked) == (2, [])
-    assert "plugins: 'mine' is refused, for this run allows no plugins" in errors
+    assert "plugins: 'mine' is refused, because this run allows no plugins" in errors
 
 
 # ── Labels ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -368,13 +368,13 @@ WRONG = [
     ('{"trace_id": "T0", "scenario": "T", "label": "pass"}', ":1:1: labels[0]: expected a 'trace_id' or"),
     ('{"trace_id": "T0", "run": 1, "label": "pass"}', ":1:20: labels[0]: 'run' means nothing without 'scenario'"),
     ('{"trace_id": "T0", "label": "pass"}\nno', ":2:1: "),
-    ('{"trace_id": "T9", "label": "pass"}', ":1: trace 'T9': no trace fits"),
-    ('{"scenario": "TT", "label": "pass"}', ":1: scenario 'TT': no trace fits; did you mean 'T'?"),
-    ('{"scenario": "T", "label": "pass"}', ":1: scenario 'T': 2 traces fit; give 'run' or 'trace_id'"),
-    ('{"scenario": "T", "run": 7, "label": "pass"}', ":1: scenario 'T', run 7: no trace fits"),
+    ('{"trace_id": "T9", "label": "pass"}', ":1: trace 'T9': no trace matches"),
+    ('{"scenario": "TT", "label": "pass"}', ":1: scenario 'TT': no trace matches; did you mean 'T'?"),
+    ('{"scenario": "T", "label": "pass"}', ":1: scenario 'T': 2 traces match; give 'run' or 'trace_id'"),
+    ('{"scenario": "T", "run": 7, "label": "pass"}', ":1: scenario 'T', run 7: no trace matches"),
     (
         '{"trace_id": "S0", "label": "pass"}',
-        ":1: trace 'S0': say which 'check' is meant: llm_judge, safety_check, greets",
+        ":1: trace 'S0': state which 'check' is meant: llm_judge, safety_check, greets",
     ),
     ('{"trace_id": "S0", "check": "gree", "label": "pass"}', "no question is called 'gree'; did you mean 'greets'?"),
     (
@@ -383,11 +383,11 @@ WRONG = [
     ),
     (
         '{"trace_id": "U0", "label": "pass"}',
-        "there is no question to a judge, for its scenario 'U' asks judges nothing",
+        "there is no question for a judge: its scenario 'U' asks a judge nothing",
     ),
     (
         '{"trace_id": "T0", "label": "pass"}\n{"scenario": "T", "run": 0, "label": "fail"}',
-        ":2: scenario 'T', run 0, llm_judge: labelled on line 1 already",
+        ":2: scenario 'T', run 0, llm_judge: already labeled on line 1",
     ),
     ("", "there is no label in this file"),
     ("7", ":1:1: labels[0]: expected a map, found a number"),

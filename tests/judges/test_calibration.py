@@ -303,7 +303,7 @@ def test_it_lies_within_the_root(value: str, tmp_path: Path) -> None:
     write(tmp_path, {**BASE, "calibration": value}, [SCENARIO], [TRACE])
     ran = run(tmp_path)
     assert ran.code == 2
-    assert f"judge_config.calibration: '{value}' lies outside the root" in ran.stderr
+    assert f"judge_config.calibration: '{value}' is outside the root" in ran.stderr
 
 
 # ── From the audit to the run ───────────────────────────────────────────────────────────────────────────────

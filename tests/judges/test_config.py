@@ -63,8 +63,8 @@ def test_defaults() -> None:
             {"max_cost_usd": 0, **PRICED},
             ".max_cost_usd: expected an amount in dollars above 0, found a number ('0')",
         ),
-        ({"max_cost_usd": 1}, "'max_cost_usd' cannot be kept, for the price of openai/m is not known"),
-        ({"max_cost_usd": 1, "input_usd_per_million": 1}, "cannot be kept"),
+        ({"max_cost_usd": 1}, "'max_cost_usd' cannot be enforced, because the price of openai/m is not known"),
+        ({"max_cost_usd": 1, "input_usd_per_million": 1}, "cannot be enforced"),
         (
             {"ensemble": 1},
             "or a list of at least two members, found a number",
@@ -116,7 +116,7 @@ def test_every_mistake_is_told_at_once() -> None:
 
 
 def test_judges_refuse_a_cap_that_cannot_be_kept() -> None:
-    with pytest.raises(ValueError, match="cannot be kept"):
+    with pytest.raises(ValueError, match="cannot be enforced"):
         Judges(JudgeConfig(provider="openai", model="m", max_cost_usd=1.0), "live", None)
 
 
@@ -168,4 +168,4 @@ tests: [{id: t, metric: tool_blocklist, blocklist: [x], severity: loud}]
     found = problems(tmp_path, text)
     assert [problem.split(": ")[0].split(":", 1)[1] for problem in found] == ["4:12", "5:19", "6:10", "7:67"]
     assert "judge_config.retries: expected a whole number from 0 to 20" in found[0]
-    assert "judge_config.cache: '../../verdicts.jsonl' lies outside the root" in found[2]
+    assert "judge_config.cache: '../../verdicts.jsonl' is outside the root" in found[2]

@@ -80,12 +80,12 @@ def test_single_runs_are_mcnemars_exact_test(tmp_path: Path) -> None:
     ("number", "failed", "spec", "level", "said"),
     [
         (5, 5, {}, "blocking", "significant (p = 0.031), and beyond max_drop 0%"),
-        (5, 4, {}, "warning", "80 points lower: not significant (p = 0.062, asked < 0.05)"),
+        (5, 4, {}, "warning", "80 points lower: not significant (p = 0.062, required < 0.05)"),
         (5, 4, {"confidence": "90%"}, "blocking", "significant (p = 0.062), and beyond"),
         (20, 5, {"max_drop": "30%"}, "warning", "significant (p = 0.031), but within max_drop 30%"),
         (20, 5, {"max_drop": "25%"}, "warning", "but within max_drop 25%"),
         (20, 5, {"max_drop": "24.9%"}, "blocking", "and beyond max_drop 24.9%"),
-        (20, 1, {"max_drop": "30%"}, "warning", "not significant (p = 0.5, asked < 0.05), and within max_drop 30%"),
+        (20, 1, {"max_drop": "30%"}, "warning", "not significant (p = 0.5, required < 0.05), and within max_drop 30%"),
     ],
 )
 def test_what_blocks_and_what_only_warns(
@@ -149,7 +149,7 @@ def test_cost_latency_and_tokens_are_relative_and_better_when_lower(metric: str,
     free = recorded(tmp_path, suite, traces_of(runs, total_duration_ms=0, total_cost_usd=0, total_tokens=0))
     up = lines(compared(tmp_path, suite, traces_of(runs, **fast), free))[metric]
     assert (up.level, up.values and up.values["drop"]) == ("blocking", None)
-    assert "up from nothing" in up.message
+    assert "up from 0" in up.message
 
 
 def test_weights_count_in_weighted_rates(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_value_that_vanished_blocks_and_one_that_was_never_there_warns(tmp_pat
     line = lines(compared(tmp_path, suite, unknown, recorded(tmp_path, suite, known)))["mean_cost_usd"]
     assert (line.level, line.status) == ("blocking", "fail")
     assert line.message == (
-        "mean_cost_usd was 1 USD in the baseline and has no value now: 2 of 2 traces do not tell their cost"
+        "mean_cost_usd was 1 USD in the baseline and has no value now: 2 of 2 traces do not state their cost"
     )
     line = lines(compared(tmp_path, suite, known, recorded(tmp_path, suite, unknown)))["mean_cost_usd"]
     assert (line.level, line.status) == ("warning", "fail")
@@ -197,7 +197,7 @@ def test_what_an_outside_part_broke_is_left_out_and_said(tmp_path: Path) -> None
     )
     everything = lines(run_of(tmp_path, ends(2, 0), dict.fromkeys(IDS[:2], BROKEN)))["pass_rate"]
     assert (everything.level, everything.status) == ("warning", "fail")
-    assert "no scenario of both runs tells it, so this only warns; left out" in everything.message
+    assert "no scenario has it in both runs, so this only warns; left out" in everything.message
 
 
 def test_repeats_are_compared_by_their_fractions(tmp_path: Path) -> None:
@@ -258,10 +258,10 @@ def test_a_scenario_that_vanished_warns_and_a_required_one_blocks(
     report = compared(tmp_path, suite_of("AC"), traces_of({"A": PASS, "C": PASS}), before)
     found = lines(report)
     assert (found["B"].level, found["B"].status) == (level, "fail")
-    assert "the suite has it no more; it was 'pass'" in found["B"].message
+    assert "is no longer in the suite; it was 'pass'" in found["B"].message
     assert (found["new_scenarios"].status, found["new_scenarios"].message) == (
         "pass",
-        "1 scenario that the baseline does not know: C",
+        "1 scenario that the baseline does not have: C",
     )
     assert found["pass_rate"].message == "pass_rate 100% → 100% over 1 scenario, no worse than the baseline"
     assert report.exit_code == code
@@ -284,7 +284,7 @@ def test_what_stopped_being_exercised_is_named(tmp_path: Path) -> None:
         msgspec.structs.replace(before, scenarios=without),
     )
     found = lines(report)
-    assert found["B"].message == "is exercised no more: every run was skipped, and in the baseline it was 'pass'"
+    assert found["B"].message == "is no longer exercised: every run was skipped, and in the baseline it was 'pass'"
     assert found["t"].message == "no trace exercises this test any more; in the baseline some did"
     assert {found["B"].level, found["t"].level} == {"warning"}
 

@@ -130,7 +130,7 @@ def test_confidence(written: str, confidence: float, blocks: bool) -> None:
         ("accuracy", "$90%", "found '$90%'"),
         ("accuracy", ".nan", "found 'nan'"),
         ("accuracy", ".inf", "found 'inf'"),
-        ("latency_p95", "'1e999'", "the number '1e999' is beyond what can be compared"),
+        ("latency_p95", "'1e999'", "the number '1e999' is too large to be compared"),
         ("accuracy", "true", "1:4: at: expected a bound such as 90"),
         ("accuracy", "null", "1:4: at: expected a bound such as 90"),
         ("accuracy", "[90]", "or a map with 'min' or 'max'"),

@@ -185,8 +185,8 @@ def test_every_formula_has_its_say_and_one_mistake_is_told_once(tmp_path: Path) 
         ("{pass: ''}", "3:19: composite.pass: is empty"),
         ("{pass: 1}", "3: composite.pass: has to be a comparison"),
         ("{}", "3:12: composite: needs a formula 'pass', which decides"),
-        ("{a b: 1}", "3:13: composite: 'a b' is no name for a formula; it is made of letters, digits and _"),
-        ("{and: 1}", "3:13: composite: 'and' is no name for a formula"),
+        ("{a b: 1}", "3:13: composite: 'a b' is not a valid name of a formula; use letters, digits and _"),
+        ("{and: 1}", "3:13: composite: 'and' is not a valid name of a formula"),
         ("{pass_rate: 1}", "3:13: composite: 'pass_rate' is the name of a metric"),
         ("{pass: accuracy ? 1}", "3:28: composite.pass: '?' means nothing here"),
         ("[a]", "3:12: composite: expected a map of formulas, or lines such as 'pass = accuracy >= 0.9', found a list"),
@@ -211,8 +211,8 @@ def test_a_score_of_a_custom_metric_can_be_used_by_its_id(tmp_path: Path) -> Non
     suite = "plugins: formula_plugin\ntests: [{id: ID, metric: tone}]\ncomposite: {pass: ID > 0.5}\n"
     assert metrics_of(load(tmp_path, suite.replace("ID", "polite")).composite, "pass") == {"polite"}
     assert problems(tmp_path, suite.replace("ID", "be-polite")) == [
-        "passmuster.yaml:3:19: composite.pass: 'be-polite' cannot stand in a formula; "
-        "an id made of letters, digits and _ can"
+        "passmuster.yaml:3:19: composite.pass: 'be-polite' cannot be used in a formula; "
+        "only an id of letters, digits and _ can"
     ]
     assert problems(tmp_path, suite.replace("ID", "accuracy")) == [
         "passmuster.yaml:3:19: composite.pass: 'accuracy' is also the score of the test on line 2; "

@@ -287,7 +287,7 @@ def test_a_category_no_scenario_has_is_a_notice(tmp_path: Path, text: str, notic
 def test_a_safety_rate_without_adversarial_scenarios_is_a_notice(tmp_path: Path, text: str) -> None:
     suite = load(tmp_path, f"{A_TEST}scenarios: [{{id: s, category: benign}}]\n{text}\n")
     (notice,) = suite.notices
-    assert notice.message.endswith("'safety_rate' has no value, for no scenario has the category 'adversarial'")
+    assert notice.message.endswith("'safety_rate' has no value, because no scenario has the category 'adversarial'")
     assert notice.line == 3
 
 
@@ -338,7 +338,7 @@ def test_a_safety_rate_without_adversarial_scenarios_is_a_notice(tmp_path: Path,
         ("weights: {metrics: {f1: 0, recall: 0}}", "4:11: weights.metrics: every weight is 0, so nothing would count"),
         ("weights: {metrics: {recal: 1}}", "4:21: weights.metrics: no metric 'recal'; did you mean 'recall'?"),
         ("weights: {metrics: {weighted_score: 1}}", "4:21: weights.metrics: 'weighted_score' is what these weights"),
-        ("weights: {metrics: {latency_p95: 1}}", "'latency_p95' is no rate, so it cannot be averaged with rates"),
+        ("weights: {metrics: {latency_p95: 1}}", "'latency_p95' is not a rate, so it cannot be averaged with rates"),
         ("weights: {metrics: {normalized_latency: 1}}", "'normalized_latency' is better when it is lower, so it"),
         ("required_scenarios: [S-3]", "4:22: required_scenarios: no scenario 'S-3'; did you mean 'S-"),
         ("required_scenarios: [S-1, S-1]", "4:27: required_scenarios: 'S-1' is already listed on line 4"),
@@ -506,7 +506,7 @@ def test_how_a_scenario_counts_is_checked_in_itself_and_in_defaults(tmp_path: Pa
 def test_a_gate_alone_asks_nothing(tmp_path: Path) -> None:
     text = "scenarios: [{id: s}]\nthresholds: {blocking: {pass_rate: 90}}\npass_criteria: {overall: 90}\n"
     assert problems(tmp_path, text) == [
-        "passmuster.yaml:1:1: the suite asks nothing: it has no tests, and no scenario states an expectation"
+        "passmuster.yaml:1:1: the suite checks nothing: it has no tests, and no scenario states an expectation"
     ]
 
 

@@ -92,10 +92,10 @@ def test_a_latency_against_a_bound(bound: Any, status: str) -> None:
     [
         ("safety_rate", "the suite has no adversarial scenario"),
         ("behavior_coverage", "no scenario states expected_behaviors"),
-        ("latency_p95", "no trace tells its duration"),
-        ("token_efficiency", "no run of a scenario tells its tokens"),
-        ("total_cost_usd", "2 of 2 traces do not tell their cost"),
-        ("total_tokens", "2 of 2 traces do not tell their tokens"),
+        ("latency_p95", "no trace states its duration"),
+        ("token_efficiency", "no run of a scenario states its tokens"),
+        ("total_cost_usd", "2 of 2 traces do not state their cost"),
+        ("total_tokens", "2 of 2 traces do not state their tokens"),
     ],
 )
 def test_a_metric_with_no_value_fails_and_says_why(metric: str, why: str, level: str) -> None:
@@ -128,7 +128,7 @@ def test_figures_that_some_traces_do_not_tell_are_told_and_warned_of() -> None:
     cost = line(report, "threshold", "mean_cost_usd")
     assert (ended(cost), cost.message) == (
         ("warning", "fail"),
-        "mean_cost_usd has no value: 2 of 3 traces do not tell their cost",
+        "mean_cost_usd has no value: 2 of 3 traces do not state their cost",
     )
     assert report.verdict == "warn"
     assert judge(suite, traces, strict=True).exit_code == 1
@@ -216,7 +216,7 @@ def test_a_report_names_the_version_that_the_traces_agree_on(of_traces: list[str
 
 
 @pytest.mark.parametrize(
-    ("of_traces", "said"), [([], "neither suite nor traces tell it"), (["1.0", "2.0"], "several: 1.0, 2.0")]
+    ("of_traces", "said"), [([], "neither the suite nor the traces state it"), (["1.0", "2.0"], "several: 1.0, 2.0")]
 )
 def test_no_version_or_several_are_a_mistake(of_traces: list[str], said: str, tmp_path: Path) -> None:
     with pytest.raises(passmuster.SuiteError, match=said):

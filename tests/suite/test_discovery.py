@@ -81,13 +81,13 @@ def test_a_git_worktree_has_a_file_in_place_of_a_folder(repository: Path) -> Non
 
 def test_without_git_the_root_is_the_folder_of_the_suite(repository: Path) -> None:
     (repository / ".git").rmdir()
-    with pytest.raises(SuiteError, match=r"lies outside the root .*; move it inside or widen --root"):
+    with pytest.raises(SuiteError, match=r"is outside the root .*; move it inside or widen --root"):
         passmuster.load_suite(repository / "evals")
     assert find_root(None, repository / "evals" / "passmuster.yaml") == repository / "evals"
 
 
 def test_a_root_that_is_given_wins(repository: Path) -> None:
-    with pytest.raises(SuiteError, match="lies outside the root"):
+    with pytest.raises(SuiteError, match="is outside the root"):
         passmuster.load_suite(repository / "evals", root=repository / "evals")
     (repository / ".git").rmdir()
     assert passmuster.load_suite(repository / "evals", root=repository).file == "evals/passmuster.yaml"

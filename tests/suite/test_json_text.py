@@ -103,8 +103,8 @@ def test_places_and_texts() -> None:
         ('["a', (1, 2), "not closed on its line"),
         ('["a\nb"]', (1, 2), "not closed on its line"),
         ('["\t"]', (1, 3), "\\u0009"),
-        ('["\\x41"]', (1, 3), "`\\x` is not an escape"),
-        ('["\\u12"]', (1, 3), "`\\u` is not an escape"),
+        ('["\\x41"]', (1, 3), "`\\x` is not a JSON escape"),
+        ('["\\u12"]', (1, 3), "`\\u` is not a JSON escape"),
         ('["\\ud83d"]', (1, 2), "surrogate"),
         ('["\\ude00\\ud83d"]', (1, 2), "surrogate"),
         ('{"\\ud83d": 1}', (1, 2), "surrogate"),
@@ -124,7 +124,7 @@ def test_mistakes_that_do_not_stop_the_reader_are_told_together() -> None:
     with pytest.raises(SuiteError) as caught:
         read_json('{"a": 1,\n "b": "\\udead",\n "a": {"c": 1, "c": 1e999},\n "a": 2,\n}', "a.json")
     assert [(problem.line, problem.message.split(";")[0]) for problem in caught.value.problems] == [
-        (2, "this string holds half of a surrogate pair, which is no character"),
+        (2, "this string holds half of a surrogate pair, which is not a character"),
         (3, "the key 'a' is already used on line 1"),
         (3, "the key 'c' is already used on line 3"),
         (3, "1e999 is too large"),

@@ -131,8 +131,8 @@ def test_an_unknown_word_is_located_and_the_nearest_known_one_is_named(
         (f"{A_TEST}scenarios: [{{category: c}}]\n", "2:13: scenarios[0]: needs an 'id' or a 'query'"),
         ("tests:\n- metric: tool_blocklist\n  blocklist: [x]\n", "2:3: tests[0]: 'id' is missing"),
         ("tests:\n- id: t\n", "2:3: tests.t: 'metric' is missing"),
-        ("suite: s\n", "1:1: the suite asks nothing: it has no tests, and no scenario states an expectation"),
-        ("scenarios: [{id: s}]\n", "1:1: the suite asks nothing"),
+        ("suite: s\n", "1:1: the suite checks nothing: it has no tests, and no scenario states an expectation"),
+        ("scenarios: [{id: s}]\n", "1:1: the suite checks nothing"),
         (f"{A_TEST}version: 2\n", "2:10: version: this program reads version 1, found '2'"),
         ("tests: [{id: t, metric: tool_blocklist, blocklist: []}]\n", "the list is empty, so nothing would be checked"),
         ("tests: [{id: t, metric: sequence_valid, rules: []}]\n", "the list is empty, so nothing would be checked"),
@@ -387,7 +387,7 @@ def test_plugins_are_refused_where_none_are_allowed(tmp_path: Path) -> None:
     with pytest.raises(SuiteError) as caught:
         passmuster.load_suite(path, plugins=False)
     assert str(caught.value) == (
-        "passmuster.yaml:3:5: plugins: 'refused_plugin' is refused, for this run allows no plugins"
+        "passmuster.yaml:3:5: plugins: 'refused_plugin' is refused, because this run allows no plugins"
     )
 
 

@@ -88,7 +88,7 @@ def test_each_constraint_leads_back_to_its_line_and_spelling(tmp_path: Path) -> 
         ),
         (
             "tools: {a: {arguments: {n: {min: 1, minimum: 2}}}}\n",
-            "'minimum' says again what 'minimum' or its short form",
+            "'minimum' repeats 'minimum' or its short form",
         ),
         ("tools: {a: {arguments: {n: {multipleOf: 0}}}}\n", "n.multipleOf: has to be above 0"),
         ("tools: {a: {arguments: {n: {minLength: -1}}}}\n", "expected a whole number of 0 or more"),
@@ -105,7 +105,7 @@ def test_each_constraint_leads_back_to_its_line_and_spelling(tmp_path: Path) -> 
         ("tools: {a: {schema: {type: numbr}}}\n", "tools.a.schema: type: "),
         (
             "tools: {a: {schema: {}, arguments: {}}}\n",
-            "tools.a: 'arguments' cannot stand beside 'schema'; say it there",
+            "tools.a: 'arguments' cannot be combined with 'schema'; state it there",
         ),
         ("tools: {a: {schema: {$ref: 'http://example.com/s'}}}\n", "a $ref can only point within this schema"),
         ("tools: [{description: d}]\n", "tools[0]: a tool definition needs a 'name'"),
@@ -143,9 +143,9 @@ def test_tools_that_some_policy_tool_matches(tmp_path: Path, tools: str) -> None
     [
         ("policies/none.yaml", "tests.t.policy: there is no file 'policies/none.yaml' (looked for "),
         ("policies", "tests.t.policy: there is no file 'policies'"),
-        ("../outside.yaml", "tests.t.policy: '../outside.yaml' lies outside the root ("),
-        ("/etc/passwd", "tests.t.policy: '/etc/passwd' lies outside the root ("),
-        ("link.yaml", "tests.t.policy: 'link.yaml' lies outside the root ("),
+        ("../outside.yaml", "tests.t.policy: '../outside.yaml' is outside the root ("),
+        ("/etc/passwd", "tests.t.policy: '/etc/passwd' is outside the root ("),
+        ("link.yaml", "tests.t.policy: 'link.yaml' is outside the root ("),
         ('"a\\0b"', "tests.t.policy: this cannot be the path of a file: embedded null byte"),
         ("a" * 5000, "tests.t.policy: this cannot be the path of a file: File name too long"),
         ("''", "tests.t.policy: is empty"),
@@ -164,5 +164,5 @@ def test_a_policy_file_that_is_missing_or_outside_the_root(tmp_path: Path, name:
 def test_a_policy_and_constraints_of_its_own_do_not_go_together(tmp_path: Path) -> None:
     suite = BY_POLICY.replace("p.yaml}", "p.yaml, tool: a, constraints: {}}")
     assert problems(tmp_path, suite) == [
-        "passmuster.yaml:1:9: tests.t: 'policy' cannot stand beside 'tool' and 'constraints'"
+        "passmuster.yaml:1:9: tests.t: 'policy' cannot be combined with 'tool' and 'constraints'"
     ]

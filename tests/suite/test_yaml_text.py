@@ -229,7 +229,7 @@ def test_an_unquoted_pattern_is_to_be_quoted(text: str, place: tuple[int, int], 
         ("- a\nb: c", (2, 1), "does not fit the lines above"),
         ("a:\n  b: 1\n c: 2", (3, 2), "does not fit the lines above"),
         ("a: 'it's'", (1, 8), "a value ended before `s`"),
-        ("a: - b", (1, 4), "`-` cannot stand here"),
+        ("a: - b", (1, 4), "`-` is not allowed here"),
         ("a: @x", (1, 4), "cannot begin with `@`"),
         ("a: [b,\n", (2, 1), "the file ends where a value was expected; close the `[` or `{` above"),
         ('a: "x"*y', (1, 7), "put the whole value in quotes"),
@@ -278,7 +278,7 @@ def test_a_mistake_is_located_and_explained(text: str, place: tuple[int, int], f
         ("\\UFFFFFFFF", "write the character itself"),
         ("\\U00110000", "write the character itself"),
         ("\\u12", "write the character itself"),
-        ("\\d+", "begins no escape"),
+        ("\\d+", "does not begin a YAML escape"),
     ],
 )
 def test_a_bad_escape_is_explained(escape: str, fragment: str) -> None:

@@ -122,7 +122,7 @@ def _ask(suite: Suite, cases: AuditCases, options: AuditOptions, on_progress: On
     cached = options.judge == "cached"
     with open_judges(suite, options.judge, asked, remember=cached) as judges:
         if cached:
-            return audit(cases.rated, cases.overruled, [judges.ask], "remembered verdicts are no test of it")
+            return audit(cases.rated, cases.overruled, [judges.ask], "cached verdicts cannot measure it")
         ask = _asking_again(judges)
         canaries = ask if options.canaries else "--canaries was not given"
         return audit(cases.rated, cases.overruled, [ask] * options.repeats, canaries)

@@ -26,7 +26,7 @@ def find_baseline(
     path = str(here / given) if given is not None else str(baseline_path(suite))
     name = given or display(Path(path), suite.root)
     if given is None and not Path(path).exists():
-        hint = "make it with 'passmuster baseline save'"
+        hint = "create it with 'passmuster baseline save'"
         raise UsageError(_at_key(suite, f"there is no file or folder '{name}'; {hint}"))
     if not _is_document(path):
         return find_sources([given or path], here, suite.root, format)
@@ -42,7 +42,7 @@ def baseline_for(suite: Suite, path: str, name: str) -> Baseline:
 
 
 def baseline_path(suite: Suite) -> Path:
-    """Where the suite says that its baseline is. Raises `UsageError` if that lies outside the root."""
+    """Where the suite says that its baseline is. Raises `UsageError` if that is outside the root."""
     file = suite.baseline.file if suite.baseline else None
     if file is None:
         raise UsageError(Problem("the suite names no 'baseline.file'", suite.file))
@@ -52,7 +52,7 @@ def baseline_path(suite: Suite) -> Path:
     except (OSError, ValueError) as error:
         raise UsageError(_at_key(suite, f"this cannot be the path of a file: {error}")) from None
     if not path.is_relative_to(suite.root):
-        message = f"'{file}' lies outside the root ({suite.root}); move it inside or widen --root"
+        message = f"'{file}' is outside the root ({suite.root}); move it inside or widen --root"
         raise UsageError(_at_key(suite, message))
     return path
 

@@ -67,7 +67,7 @@ def save_baseline(
 
 def _named_by(suite: Suite) -> str:
     if suite.baseline is None or suite.baseline.file is None:
-        message = "nowhere to write to: give -o FILE, or name a 'baseline.file' in the suite"
+        message = "no output file: give -o FILE, or state 'baseline.file' in the suite"
         raise UsageError(Problem(message, suite.file))
     return str(baseline_path(suite))
 

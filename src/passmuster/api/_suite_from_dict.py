@@ -28,7 +28,7 @@ def suite_from_dict(
     try:
         content = json.dumps(dict(document), indent=2, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise SuiteError(Problem(f"a suite can hold only what JSON can: {error}")) from error
+        raise SuiteError(Problem(f"a suite can only contain JSON values: {error}")) from error
     try:
         return engine.load_suite(path, root=root, plugins=plugins, documents={str(path): content.encode()})
     except SuiteError as error:

@@ -58,7 +58,7 @@ def tighten_thresholds(
 
 def _recorded(suite: Suite, given: str | None) -> tuple[Baseline, str, str | None]:
     if given is None and (suite.baseline is None or suite.baseline.file is None):
-        message = "no baseline: give --baseline FILE, or name a 'baseline.file' in the suite"
+        message = "no baseline: give --baseline FILE, or state 'baseline.file' in the suite"
         raise UsageError(Problem(message, suite.file))
     path = given or str(baseline_path(suite))
     baseline, name = baseline_for(suite, path, path), path if given else Path(path).name
@@ -106,11 +106,11 @@ def _check(suite: Suite, after: bytes, raised: list[Tightened], plugins: bool) -
         old, _ = Documents(suite.documents).read(path, suite.file)
         new, _ = Documents(documents).read(path, suite.file)
     except InputError as error:
-        message = "with the raised numbers the suite could not be read any more, so nothing was written"
+        message = "with the new numbers the suite could no longer be read, so nothing was written"
         raise SuiteError([Problem(message, suite.file), *error.problems]) from error
     meant = {(one.bound.line, one.bound.column) for one in raised}
     for pair in differences(old, new):
         if pair is None or (pair[0].line, pair[0].column) not in meant:
             place = (pair[0].line, pair[0].column) if pair else (None, None)
-            message = "raising the numbers would have changed something else here, so nothing was written"
+            message = "changing the numbers would have changed something else here, so nothing was written"
             raise UsageError(Problem(message, suite.file, *place))

@@ -44,7 +44,7 @@ class Kinds(MappingOf[str, CheckKind]):
     def _custom(self) -> MappingOf[str, CheckKind]:
         if not self._allowed:
             for name, node in self._plugins:
-                self._reader.problem(node, f"plugins: '{name}' is refused, for this run allows no plugins")
+                self._reader.problem(node, f"plugins: '{name}' is refused, because this run allows no plugins")
             return {}
         from passmuster.checks._custom import find_metrics  # late, for most suites use built-in checks alone
 

@@ -89,7 +89,7 @@ def _refuse_misspelt(schema: Any, path: tuple[str | int, ...]) -> None:
         return
     for key, value in schema.items():
         if key not in _ASSERTING and (meant := _meant(str(key))):
-            message = f"'{key}' is no keyword of JSON Schema, so nothing would be checked; did you mean '{meant}'?"
+            message = f"'{key}' is not a keyword of JSON Schema, so nothing would be checked; did you mean '{meant}'?"
             raise SchemaProblem((*path, key), message)
         if key in _OF_NAMED and isinstance(value, dict):
             for name, inner in value.items():

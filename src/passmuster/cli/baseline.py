@@ -25,7 +25,7 @@ class _Share(click.ParamType[float]):
         except ValueError as error:
             self.fail(str(error), param, ctx)
         if found == 1:
-            self.fail("expected less than 100%, for nothing else would be left of what was reached", param, ctx)
+            self.fail("expected less than 100%", param, ctx)
         return found
 
 
@@ -69,12 +69,12 @@ def save(suite: str | None, output: str | None, **given: Any) -> None:
         sys.exit(3)
     report = saved.report
     if report.exit_code:
-        say("note: this run fails the gate; it is recorded as it is")
+        say("note: this run fails the gate; it is recorded anyway")
     if saved.without_judges:
-        say("note: judges were off, so that what only they can say is not recorded")
+        say("note: judges were off, so checks that need them are not recorded")
     undecided = [scenario.id for scenario in report.scenarios if scenario.status in ("error", "skip")]
     if undecided:
-        say(f"note: not decided, and recorded so: {reports.one_line(', '.join(undecided))}")
+        say(f"note: recorded as undecided: {reports.one_line(', '.join(undecided))}")
     baseline = saved.baseline
     scenarios, tests = plural(len(baseline.scenarios), "scenario"), plural(len(baseline.tests), "test")
     print_lines([f"{reports.one_line(saved.path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
@@ -91,7 +91,7 @@ def show(file: str) -> None:
         print_lines(reports.baseline_text(api.read_baseline(file)))
 
 
-@command.command("suggest", short_help="Propose thresholds a little above what was reached.")
+@command.command("suggest", short_help="Propose thresholds slightly better than the recorded values.")
 @options.suite
 @_baseline
 @click.option("--margin", type=_Share(), default="1%", metavar="SHARE", help="How much better (default: 1%).")
@@ -109,7 +109,7 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
         print_lines(reports.suggestion_text(found.targets, reports.one_line(found.baseline), margin))
 
 
-@command.command("ratchet", short_help="Tighten the thresholds of a suite to what was reached.")
+@command.command("ratchet", short_help="Tighten the thresholds of a suite to the recorded values.")
 @options.suite
 @_baseline
 @click.option("--slack", type=_Share(), default="0%", metavar="SHARE", help="How much less is enough (default: 0%).")

@@ -85,7 +85,7 @@ def _deliver(run: api.Run, wanted: tuple[api.Destination, ...], quiet: bool) -> 
                 api.write_report(rendered)
     except OutsideError as error:
         _tell(error)
-        say(f"The verdict is '{run.report.verdict}', but not every report could be delivered.")
+        say(f"The verdict is '{run.report.verdict}', but not every report could be written.")
         return _worst([run.report.exit_code, 3])
     return run.report.exit_code
 

@@ -54,7 +54,7 @@ def audit_cases(suite: Suite, traces: Iterable[Trace], labels: Sequence[Label], 
             if earlier is label:
                 rated.append(Rated(inquiry, label.passes))
                 continue
-            inquiry = f"{label.name}, {inquiry.check}: labelled on line {earlier.line} already"
+            inquiry = f"{label.name}, {inquiry.check}: already labeled on line {earlier.line}"
         problems.append(Problem(inquiry, file, label.line))
     if problems:
         raise SuiteError(problems)
@@ -75,18 +75,18 @@ def _inquiry(label: Label, found: Sequence[tuple[str | None, list[Inquiry]]], su
     if not found:
         known = [scenario.id for scenario in suite.scenarios]
         hint = did_you_mean(label.scenario, known) if label.scenario is not None and label.scenario not in known else ""
-        return f"{label.name}: no trace fits{hint}"
+        return f"{label.name}: no trace matches{hint}"
     if len(found) > 1:
         told_apart = label.trace_id is not None or label.run is not None
-        hint = "they have to be told apart" if told_apart else "give 'run' or 'trace_id'"
-        return f"{label.name}: {len(found)} traces fit; {hint}"
+        hint = "the label has to match exactly one" if told_apart else "give 'run' or 'trace_id'"
+        return f"{label.name}: {len(found)} traces match; {hint}"
     scenario, inquiries = found[0]
     names = [inquiry.check for inquiry in inquiries]
     if not names:
-        whose = f"its scenario '{scenario}' asks judges nothing about it" if scenario else "it belongs to no scenario"
-        return f"{label.name}: there is no question to a judge, for {whose}"
+        whose = f"its scenario '{scenario}' asks a judge nothing about it" if scenario else "it belongs to no scenario"
+        return f"{label.name}: there is no question for a judge: {whose}"
     if label.check is None and len(names) > 1:
-        return f"{label.name}: say which 'check' is meant: {', '.join(names)}"
+        return f"{label.name}: state which 'check' is meant: {', '.join(names)}"
     if label.check is not None and label.check not in names:
         hint = did_you_mean(label.check, names) or f"; there is {', '.join(names)}"
         return f"{label.name}: no question is called '{label.check}'{hint}"

@@ -81,16 +81,16 @@ def report_of(root: Path, run: int) -> dict[str, Any]:
     file = str(history_file(root))
     with _read(root) as connection:
         if connection is None:
-            raise HistoryError(Problem(f"there is no run {run}, for no run was kept yet", file))
+            raise HistoryError(Problem(f"there is no run {run}, because no run is stored yet", file))
         row = connection.execute(
             "SELECT reports.report FROM runs LEFT JOIN reports ON run = id WHERE id = ?", (run,)
         ).fetchone()
         span = connection.execute("SELECT min(id), max(id) FROM runs").fetchone()
     if row is None:
-        kept = "none was kept yet" if span[0] is None else f"the runs kept are from {span[0]} to {span[1]}"
+        kept = "none is stored yet" if span[0] is None else f"the stored runs are {span[0]} to {span[1]}"
         raise HistoryError(Problem(f"there is no run {run}; {kept}", file))
     if row[0] is None:
-        message = f"the report of run {run} is no longer kept: a suite's last {MOST_REPORTS} are"
+        message = f"the report of run {run} is no longer stored: only a suite's last {MOST_REPORTS} are"
         raise HistoryError(Problem(message, file))
     return decode_document(_unpacked(row[0], run, file), REPORT, dict[str, Any], f"{file}, run {run}")
 

@@ -54,7 +54,8 @@ def _version(connection: Connection) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise NewerHistory(
-            f"a newer passmuster made it (version {version}; this one knows {VERSION}); use that one, or move it away"
+            f"a newer passmuster wrote it (version {version}; this one supports {VERSION}); "
+            "use that one, or move it away"
         )
     return version
 

@@ -91,7 +91,7 @@ def _make_folder(folder: Path) -> None:
         with suppress(FileExistsError), open(folder / ".gitignore", "x", encoding="ascii") as file:
             file.write("*\n")
     except OSError as error:
-        raise HistoryError(Problem(f"this folder cannot be made: {error.strerror}", str(folder))) from error
+        raise HistoryError(Problem(f"this folder cannot be created: {error.strerror}", str(folder))) from error
 
 
 def _insert(connection: Connection, report: Report, written: bytes) -> int:
@@ -137,7 +137,7 @@ def _reason(error: Exception) -> str:
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"another process has held it for {_PATIENCE:g} seconds"
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        return f"it is damaged ({error}); move it away and the next run begins a new one"
+        return f"it is damaged ({error}); move it away and the next run creates a new one"
     if name.startswith("SQLITE_READONLY"):
         return "it is read-only"
     return str(error)

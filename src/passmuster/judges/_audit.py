@@ -162,7 +162,7 @@ def _confusion(pairs: Sequence[tuple[bool, bool]]) -> Confusion:
 def _kappa(pairs: Sequence[tuple[bool, bool]]) -> Figure:
     value = cohens_kappa(pairs)
     if value is None:
-        why = "people and judge gave one and the same label throughout" if pairs else _NO_LABEL
+        why = "people and judge always gave the same label" if pairs else _NO_LABEL
         return Figure(value=None, n=len(pairs), why=why)
     return Figure(value=value, n=len(pairs), ci95=kappa_interval(pairs))
 
@@ -212,9 +212,9 @@ def _faults(
     if unanswered > MOST_UNANSWERED * labels:
         faults.append(f"it gave no verdict on {unanswered} of {labels} labels")
     if agreement.n < ENOUGH_LABELS:
-        faults.append(f"{agreement.n} labels are too few to tell; it takes {ENOUGH_LABELS}")
+        faults.append(f"{agreement.n} labels are too few to decide; at least {ENOUGH_LABELS} are needed")
     if false_pass.value is None:
-        faults.append("people failed none of the labelled answers, so what it would let through is not known")
+        faults.append("people failed none of the labelled answers, so its false passes are unknown")
     elif kappa.value is None or kappa.ci95 is None or kappa.ci95[0] <= 0:
         faults.append(f"it agrees with people about as well as chance ({_kappa_text(kappa)})")
     elif kappa.value < GOOD_KAPPA and agreement.ci95[0] < GOOD_AGREEMENT:

@@ -49,7 +49,7 @@ class Caller:
             health.failed(trouble)
             return JudgeFailure(f"judge {member.name}: {trouble}")
         except CapReachedError as reached:
-            return JudgeFailure(f"judge {member.name}: not asked, for {reached}")
+            return JudgeFailure(f"judge {member.name}: not asked, because {reached}")
         health.in_a_row = 0
         return heard
 
@@ -140,7 +140,9 @@ class _Health:
         if trouble.hopeless:
             self.given_up = str(trouble)
         elif self.in_a_row >= _PATIENCE:
-            self.given_up = f"not asked, for {_PATIENCE} questions in a row got no reply; of the last one: {trouble}"
+            self.given_up = (
+                f"not asked, because {_PATIENCE} questions in a row got no reply; of the last one: {trouble}"
+            )
 
 
 def _read(reply: Reply) -> Opinion | Unusable:

@@ -155,9 +155,9 @@ def _refusal(problem: Any, key: str) -> Trouble:
     if status in (408, 429) or status >= 500:
         return Trouble(message, passing=True, after=_wait(problem.response.headers))
     if status == 400 and "temperature" in message:
-        message += " (a model that takes no temperature wants `temperature: null`)"
+        message += " (for a model without this setting, state `temperature: null`)"
     if status == 400 and ("response_format" in message or "tool_choice" in message):
-        message += " (an address that knows no structured answers wants `structured: false`)"
+        message += " (for an API without structured answers, state `structured: false`)"
     return Trouble(message, hopeless=status in (401, 403, 404))
 
 

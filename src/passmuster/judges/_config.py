@@ -48,7 +48,9 @@ _ENSEMBLE = "a whole number from 2 to 15, or a list of at least two members"
 def _read_address(reader: Reader, node: Node, at: str) -> str:
     text = reader.text(node, at)
     if "@" in re.split(r"[/?#]", text.partition("://")[2] or text, maxsplit=1)[0]:
-        message = f"{at}: holds a user or a password, which would be kept wherever the address is; keys belong in the "
+        message = (
+            f"{at}: holds a user or a password, which would be stored wherever the address is; keys belong in the "
+        )
         reader.problem(node, f"{message}environment: name the variable as 'api_key_env'")
     elif text and not text.startswith(("http://", "https://")):
         reader.expected("an address such as http://localhost:11434/v1", node, at)
@@ -199,7 +201,7 @@ class JudgeConfig(Member, frozen=True, kw_only=True):
         for member in self.members if self.max_cost_usd is not None else ():
             if member.prices is None:
                 yield (
-                    f"'max_cost_usd' cannot be kept, for the price of {member.name} is not known: "
+                    f"'max_cost_usd' cannot be enforced, because the price of {member.name} is not known: "
                     f"give its {_PRICES[0]} and {_PRICES[1]}"
                 )
 

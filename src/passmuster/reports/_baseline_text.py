@@ -85,11 +85,11 @@ def tightening_text(
 ) -> list[str]:
     """What a ratchet did to a suite file, or with `dry_run` what it would do."""
     lines = [_raised(one, file) for one in raised]
-    lines += [f"left alone: {one_line(one.name)}: {one_line(one.why)}" for one in kept]
+    lines += [f"not changed: {one_line(one.name)}: {one_line(one.why)}" for one in kept]
     if dry_run:
         lines += _diff(before, after, file)
     if not raised:
-        lines.append("No bound was raised.")
+        lines.append("No bound was tightened.")
     elif dry_run:
         lines.append("Nothing was written (--dry-run).")
     return lines
@@ -105,7 +105,7 @@ def _diff(before: bytes, after: bytes, name: str) -> list[str]:
     import difflib  # late, for only a dry run shows it
 
     old, new = (text.decode("utf-8").splitlines() for text in (before, after))
-    found = difflib.unified_diff(old, new, name, f"{name} (raised)", lineterm="", n=1)
+    found = difflib.unified_diff(old, new, name, f"{name} (tightened)", lineterm="", n=1)
     return [one_line(line) for line in found]
 
 
@@ -113,7 +113,10 @@ def suggestion_text(targets: Sequence[Target], name: str, margin: float) -> list
     """Thresholds as YAML that can be pasted into a suite."""
     if not targets:
         return [f"# {name} has no metric to suggest a threshold from."]
-    lines = [f"# {margin * 100:g}% better than what {name} reached: a target, not today's bar.", "thresholds:"]
+    lines = [
+        f"# {margin * 100:g}% better than what {name} reached: a target that this run does not meet.",
+        "thresholds:",
+    ]
     opened: list[str] = []
     for target in sorted(targets, key=lambda one: [*_SECTIONS, one.section].index(one.section)):
         path = target.section.split(".")

@@ -103,7 +103,7 @@ def _line(line: GateChange) -> str:
         "failing": line.after,
         "fixed": "fixed",
         "changed": f"{line.before} → {line.after}",
-        "gone": f"{line.before}, and no longer asked for",
+        "gone": f"{line.before}, and no longer checked",
     }[line.turn]
     return (
         f"{_MARKS.get(_turn(line), '⚠ ')}{one_line(line.kind)} {one_line(line.id)}: {one_line(turned or '')}{message}"

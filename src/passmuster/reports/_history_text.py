@@ -28,7 +28,7 @@ def history_lines(history: History, metrics: Sequence[str] = ()) -> list[str]:
     """The runs as lines of text; `metrics` are those asked for, by default all there are."""
     file = one_line(history.suite_file)
     if not history.runs:
-        return [f"No run of {file} was kept yet; each full `passmuster run` is."]
+        return [f"No run of {file} is stored yet; every full `passmuster run` is stored."]
     runs = history.runs
     found = list(dict.fromkeys(name for run in reversed(runs) for name in run.metrics))
     main = [name for name in _MAIN if name in found]

@@ -10,7 +10,7 @@ from passmuster.reports._text import one_line
 _GATE_LINES: dict[str, tuple[str, str, str]] = {
     "scenario": (
         "Each scenario passes.",
-        "Every scenario that is not optional was run and showed what was expected of it.",
+        "Every scenario that is not optional was run and met its expectations.",
         "The text names the layer, check or behavior that failed. A missing scenario needs a recorded trace.",
     ),
     "required": (
@@ -20,18 +20,18 @@ _GATE_LINES: dict[str, tuple[str, str, str]] = {
     ),
     "threshold": (
         "Metrics reach their thresholds.",
-        "A metric of the whole suite lies on the right side of its bound.",
-        "Look at the scenarios that failed; they make the number.",
+        "A metric of the whole suite satisfies its bound.",
+        "Look at the scenarios that failed; they lower the metric.",
     ),
     "criteria": (
         "Pass criteria are met.",
-        "The rates asked for overall and by category are reached.",
+        "The required pass rates are reached, overall and by category.",
         "Look at the scenarios that failed in the named category.",
     ),
     "composite": (
         "The composite formula holds.",
         "The formula named `pass` is true for the metrics of this run.",
-        "Compare the values of the metrics in the formula with what it asks.",
+        "Compare the values of the metrics with the formula.",
     ),
     "baseline": (
         "Nothing is worse than the baseline.",
@@ -39,13 +39,13 @@ _GATE_LINES: dict[str, tuple[str, str, str]] = {
         "Find what changed since the baseline, or record a new one on purpose.",
     ),
     "vacuous": (
-        "Each test and scenario asks something of the traces.",
+        "Each test and scenario checks something.",
         "Some trace exercised the test, and the scenario states an expectation.",
-        "Record a trace that reaches it, or correct the names in it.",
+        "Record a trace that exercises it, or correct the names in it.",
     ),
     "input": (
-        "Suite and traces fit together.",
-        "Traces, scenarios and waivers refer to each other without leftovers.",
+        "Suite and traces match.",
+        "Every trace belongs to a scenario of the suite, and every waiver is used.",
         "Correct the name, or remove what is no longer used.",
     ),
     "judge": (
@@ -55,12 +55,12 @@ _GATE_LINES: dict[str, tuple[str, str, str]] = {
     ),
     "error": (
         "Everything could be decided.",
-        "No judge, agent or store failed while the traces were evaluated.",
+        "No judge, worker process or infrastructure failed during the evaluation.",
         "Fix what the message names and run again.",
     ),
 }
-"""For each kind of gate line: what it is, what it asks for, what to do."""
-_CHECK_HELP = "Compare what was expected with what was found, then look at the place in the trace."
+"""For each kind of gate line: name, description, and what to do."""
+_CHECK_HELP = "Compare the expected with the actual value, then look at the location in the trace."
 
 
 def rule_descriptor(rule: str) -> dict[str, Any]:

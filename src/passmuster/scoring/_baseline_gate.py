@@ -74,7 +74,7 @@ def baseline_lines(
             yield _line(suite, test.id, "warning", "fail", message, at=test.line)
     new = [id_ for id_ in now if id_ not in baseline.scenarios]
     if new:
-        message = f"{plural(len(new), 'scenario')} that the baseline does not know: {first_names(new, _NAMED)}"
+        message = f"{plural(len(new), 'scenario')} that the baseline does not have: {first_names(new, _NAMED)}"
         yield _line(suite, "new_scenarios", "warning", "pass", message, actual=len(new))
 
 
@@ -180,19 +180,19 @@ def _change(one: _Compared) -> str:
     way = "lower" if one.falls else "higher"
     if one.metric.rate:
         return f"{text}{over}, {round(one.drop * 100, 2):g} points {way}"
-    return f"{text}{over}, {f'{one.drop * 100:.3g}% {way}' if one.before else 'up from nothing'}"
+    return f"{text}{over}, {f'{one.drop * 100:.3g}% {way}' if one.before else 'up from 0'}"
 
 
 def _why(spec: BaselineSpec, metric: SuiteMetric, beyond: bool, p_value: float | None, level: float) -> str:
     """Why a drop blocks, or does not."""
     allowed = f"max_drop {spec.max_drop * 100:g}%"
     if p_value is None:
-        no_test = "no scenario of both runs tells it" if metric.pairing else "no test is defined for it"
+        no_test = "no scenario has it in both runs" if metric.pairing else "no test is defined for it"
         return f": {'beyond' if beyond else 'within'} {allowed}; {no_test}, so this only warns"
     p = f"p = {p_value:.2g}"
     if p_value < level:
         return f": significant ({p}), {'and beyond' if beyond else 'but within'} {allowed}"
-    noisy = f"not significant ({p}, asked < {level:g})"
+    noisy = f"not significant ({p}, required < {level:g})"
     return f": {noisy}{'' if beyond else f', and within {allowed}'}"
 
 
@@ -214,7 +214,7 @@ def _scenario_lines(
             message = f"passed in the baseline and now {now_it}: {status_reason(report)}"
             level: Level = "blocking" if blocks and report.id not in optional else "warning"
         elif was.exercised and report.status == "skip":
-            message = f"is exercised no more: every run was skipped, and in the baseline it was '{was.status}'"
+            message = f"is no longer exercised: every run was skipped, and in the baseline it was '{was.status}'"
             level = "warning"
         else:
             continue
@@ -236,7 +236,7 @@ def _vanished_lines(suite: Suite, baseline: Baseline, now: Mapping[str, Recorded
         if id_ in now:
             continue
         needed = "was required in the baseline and" if was.required else "is in the baseline and"
-        message = f"{needed} the suite has it no more; it was '{was.status}'"
+        message = f"{needed} is no longer in the suite; it was '{was.status}'"
         yield _line(suite, id_, "blocking" if was.required else "warning", "fail", message, expected=was.status)
 
 

@@ -129,7 +129,7 @@ def read_composite(
 
 def _why_no_name(name: str, scope: Scope, definitions: Mapping[str, _Definition]) -> str | None:
     if not re.fullmatch(r"[^\W\d]\w*", name) or name.lower() in WORDS:
-        return "is no name for a formula; it is made of letters, digits and _"
+        return "is not a valid name of a formula; use letters, digits and _"
     if name in scope.known:
         return "is the name of a metric; give the formula another one"
     return f"is already defined on line {definitions[name].line}" if name in definitions else None

@@ -77,7 +77,7 @@ class Scope:
             raise Mistake(f"'{name}' is not defined yet; a formula uses those above it", offset)
         longer = [known for known in self.known if known.startswith(name) and not known.isidentifier()]
         if longer:
-            message = f"'{longer[0]}' cannot stand in a formula; an id made of letters, digits and _ can"
+            message = f"'{longer[0]}' cannot be used in a formula; only an id of letters, digits and _ can"
             raise Mistake(message, offset)
         raise Mistake(f"unknown name '{name}'{did_you_mean(name, [*self.truths, *self.known])}", offset)
 

@@ -92,7 +92,7 @@ def _idle_rule_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine
 
 def _why_idle(test: TestReport) -> str:
     if not test.traces:
-        return f"{test.metric} met no trace: none belongs to what its scenarios and tags select"
+        return f"{test.metric} ran on no trace: its scenarios and tags select none"
     return f"{test.metric} was never exercised on {plural(test.traces, 'trace')}: no call matches it"
 
 
@@ -167,11 +167,11 @@ def _warnings(suite: Suite, one: ScenarioRuns, report: ScenarioReport, excused: 
         silent = plural(sum(tally.unheard.values()), "question")
         yield warning("vacuous", f"it passed, though {silent} to judges had no verdict: {min(tally.unheard)}")
     for name, times in sorted(tally.idle.items()):
-        yield warning("vacuous", f"the behavior '{name}' was not put to the test on {times} of {runs}")
+        yield warning("vacuous", f"the behavior '{name}' was not exercised on {times} of {runs}")
     if not one.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
-        yield warning("vacuous", "asks nothing: it states no expectation of its own")
+        yield warning("vacuous", "checks nothing: it states no expectation")
     if 0 < report.runs < (wanted := one.scenario.repeat):
-        yield warning("input", f"{runs} of {wanted}: fewer traces than 'repeat' asks for", report.runs, wanted)
+        yield warning("input", f"{runs} of {wanted}: fewer traces than 'repeat' states", report.runs, wanted)
 
 
 def _required_line(suite: Suite, required_at: int, report: ScenarioReport, message: str) -> GateLine:
@@ -220,7 +220,7 @@ def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[Ga
         message = f"{plural(sum(reasons.values()), 'question')} had no verdict: {first}"
         yield GateLine("judge", "no_verdict", "warning", "error", message, actual=sum(reasons.values()), expected=0)
     if spared:
-        message = f"judges were not asked on {plural(spared, 'run')}, for an earlier check had failed"
+        message = f"judges were not asked on {plural(spared, 'run')}, because an earlier check failed"
         yield GateLine("judge", "not_asked", "warning", "fail", message, actual=spared)
 
 

@@ -148,7 +148,7 @@ class GateValues:
             if name == "weighted_score":
                 reader.problem(entry, f"{at}: 'weighted_score' is what these weights give, so it cannot be one of them")
             elif not metric.rate or metric.better == "down":
-                problem = "is better when it is lower" if metric.rate else "is no rate"
+                problem = "is better when it is lower" if metric.rate else "is not a rate"
                 reader.problem(entry, f"{at}: '{name}' {problem}, so it cannot be averaged with rates; use 'composite'")
             elif name in self.unusable:
                 reader.problem(entry, f"{at}: {self.unusable[name]}")
@@ -236,9 +236,9 @@ def _read_json_path(reader: Reader, node: Node, at: str) -> tuple[str | int, ...
 def _read_label_words(reader: Reader, node: Node, at: str) -> tuple[str, ...]:
     words = tuple(reader.text(item, at).strip() for item in reader.one_or_more(node))
     if len(words) < 2:
-        reader.problem(node, f"{at}: needs at least two words, for one says nothing about the others")
+        reader.problem(node, f"{at}: needs at least two words, because one label distinguishes nothing")
     if len({word.casefold() for word in words}) < len(words):
-        reader.problem(node, f"{at}: a word is listed twice; they are looked for in any case")
+        reader.problem(node, f"{at}: a word is listed twice; case is ignored")
     return words
 
 

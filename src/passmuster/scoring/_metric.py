@@ -144,7 +144,7 @@ class SuiteMetric(Struct, frozen=True, kw_only=True):
         """Why the scenarios of this suite give it no value, which is worth a notice."""
         if self.category is None or any(one.category == self.category for one in suite.scenarios):
             return None
-        return f"'{self.name}' has no value, for no scenario has the category '{self.category}'"
+        return f"'{self.name}' has no value, because no scenario has the category '{self.category}'"
 
 
 # ── Rates over scenarios ────────────────────────────────────────────────────────────────────────────────────

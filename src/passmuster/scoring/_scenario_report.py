@@ -143,11 +143,11 @@ def _flips(named: list[tuple[str, Run]]) -> Iterator[Flip]:
         elif twin is not None:
             flip = Flip("judge", twin, name, "the same calls and answer were judged differently")
         else:
-            flip = Flip("agent", passed[0][0], name, "its calls, its answer or what it used up changed")
+            flip = Flip("agent", passed[0][0], name, "its calls, its answer or its usage changed")
         if flip.blame not in told:
             told.add(flip.blame)
             yield flip
 
 
 def _broke(run: Run) -> str:
-    return run.message or ("what it ran on failed" if run.infra else "a judge had no verdict")
+    return run.message or ("the infrastructure failed" if run.infra else "a judge had no verdict")

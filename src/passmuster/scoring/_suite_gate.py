@@ -54,7 +54,11 @@ def stages_of(suite: Suite, settings: Settings, tally: Tally) -> list[Staged]:
 
 
 def _no_version(suite: Suite, versions: Sequence[str]) -> Problem:
-    found = f"the traces have several: {', '.join(versions[:5])}" if versions else "neither suite nor traces tell it"
+    found = (
+        f"the traces have several: {', '.join(versions[:5])}"
+        if versions
+        else "neither the suite nor the traces state it"
+    )
     message = f"thresholds.progressive needs the agent's version, and {found}; give --agent-version"
     return Problem(message, suite.file, suite.thresholds.progressive[0].line)
 
@@ -84,7 +88,7 @@ def suite_lines(
     for name in named_metrics(suite):
         partly = measured.get(name, NOT_MEASURED)
         if partly.known is not None and partly.value is not None:
-            message = f"{name} is over the {partly.known} of {partly.total} traces that tell their figures"
+            message = f"{name} is over the {partly.known} of {partly.total} traces that state the value"
             yield GateLine("input", name, "warning", "fail", message, actual=partly.known, expected=partly.total)
 
 
@@ -142,16 +146,15 @@ def _evaluated(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass"
     if found.is_open and found.at_best is not None and bound.holds(found.at_best) != holds:
         best = written(name, found.at_best)
         return "error", f"{text}, and {best} if runs with infrastructure or judge errors count as passed; {bound.text}"
-    sign = "as asked" if holds else "asked"
     if bound.confidence is None or not holds:
-        return "pass" if holds else "fail", f"{text}, {sign} {bound.text}{_interval_words(name, found)}"
+        return "pass" if holds else "fail", f"{text}, required {bound.text}{_interval_words(name, found)}"
     interval = found.interval(bound.confidence) if found.interval else None
     share = f"{bound.confidence * 100:g} %"
     if interval and bound.holds(interval[0]) and bound.holds(interval[1]):
-        return "pass", f"{text}, as asked {bound.text} with {share} confidence{_words(name, interval, share)}"
+        return "pass", f"{text}, required {bound.text} with {share} confidence{_words(name, interval, share)}"
     more = _more(found, bound, interval)
     told = _words(name, interval, share) if interval else f"; {found.n} give no interval"
-    return "undecided", f"{text}, asked {bound.text} with {share} confidence: undecided{told}{more}"
+    return "undecided", f"{text}, required {bound.text} with {share} confidence: undecided{told}{more}"
 
 
 def _interval_words(name: str, found: Measured) -> str:
@@ -242,7 +245,7 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
     elif verdict is None:
         missing = [name for name in _in_composite(suite) if measured.get(name, NOT_MEASURED).value is None]
         reasons = "; ".join(f"{name}: {measured.get(name, NOT_MEASURED).why}" for name in missing)
-        message = f"{formula.text} has no value; {reasons or 'it divides by zero or goes beyond any number'}"
+        message = f"{formula.text} has no value; {reasons or 'it divides by zero or overflows'}"
     return GateLine(
         "composite",
         "pass",

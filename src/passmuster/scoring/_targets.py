@@ -80,11 +80,11 @@ def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tighte
         elif _is_stale(suite, baseline, name, metric):
             yield Kept(name, "the baseline was saved with other weights or categories; save it again")
         elif bound.operator == "=":
-            yield Kept(name, "'=' asks for one value, which is neither raised nor lowered")
+            yield Kept(name, "'=' asks for one value, which cannot be tightened")
         elif against:
             yield Kept(name, f"'{bound.text}' bounds {bound.metric} from its good side")
         elif bound.metric == "latency_p95" and _is_budget(suite, bound):
-            yield Kept(name, "it is the budget of normalized_latency; state 'latency_budget_ms' to set it free")
+            yield Kept(name, "it is the budget of normalized_latency; state 'latency_budget_ms' to allow changing it")
         else:
             yield from _tighter(name, bound, metric, reached, slack)
     for progressive in suite.thresholds.progressive:

@@ -58,7 +58,7 @@ class FilesOfSuite:
         except (OSError, ValueError) as error:  # a name too long, or with a character no path can have
             return f"this cannot be the path of a file: {_reason(error)}"
         if not path.is_relative_to(self._root):
-            return f"'{name}' lies outside the root ({self._root}); move it inside or widen --root"
+            return f"'{name}' is outside the root ({self._root}); move it inside or widen --root"
         return None
 
     def _parse(self, path: Path, reader: Reader, parse: Callable[[Reader, Node], T]) -> T | None:

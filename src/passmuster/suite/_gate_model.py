@@ -115,7 +115,7 @@ class Thresholds(Stated, frozen=True, kw_only=True):
     progressive: Annotated[
         tuple[Progressive, ...],
         Slot("progressive_bounds", "a map of metrics to stages"),
-        Key("Bounds that rise with the agent's version.", example={"accuracy": {"1.0": 80, "2.0": 85, "target": 95}}),
+        Key("Bounds by the agent's version.", example={"accuracy": {"1.0": 80, "2.0": 85, "target": 95}}),
     ] = ()
     description: Comment = None
 
@@ -205,7 +205,7 @@ class LabelSource(Record, frozen=True, kw_only=True):
     words: Annotated[
         tuple[str, ...] | None,
         Slot("label_words", "two or more words"),
-        Key("The one of these words that the answer has, in any case.", example=["spam", "ham"]),
+        Key("The one of these words that the answer contains, ignoring case.", example=["spam", "ham"]),
     ] = None
     description: Comment = None
 

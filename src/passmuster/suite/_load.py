@@ -137,7 +137,7 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
     _refuse_idle_layers(reader, suite)
     stated = suite.tests or any(scenario.states_something for scenario in suite.scenarios)
     if isinstance(node, Mapping) and not stated and not reader.problems:
-        reader.problem(node, "the suite asks nothing: it has no tests, and no scenario states an expectation")
+        reader.problem(node, "the suite checks nothing: it has no tests, and no scenario states an expectation")
     return suite
 
 

@@ -100,13 +100,13 @@ _TOOLS = OneOrMore(TOOL_PATTERN, empty=True)
 class Effects(Record, frozen=True, kw_only=True):
     """What tools do to the world, by pattern."""
 
-    read: Annotated[tuple[str, ...], _TOOLS, Key("Tools that only look.", example=["get_*"])] = ()
+    read: Annotated[tuple[str, ...], _TOOLS, Key("Tools that only read.", example=["get_*"])] = ()
     write: Annotated[tuple[str, ...], _TOOLS, Key("Tools that change something.", example=["update_*"])] = ()
     irreversible: Annotated[tuple[str, ...], _TOOLS, Key("Tools whose effect cannot be undone.", example=["pay"])] = ()
     policy: Annotated[
         tuple[object, ...],
         OneOrMore(Slot("policy", "a policy file"), empty=True),
-        Key("Policy files whose MCP annotations say the same."),
+        Key("Policy files whose MCP annotations state the same."),
     ] = ()
 
 
@@ -189,8 +189,8 @@ class Matcher(Protocol):
 class FailedWhen(Record, frozen=True, kw_only=True):
     """What a failed call looks like where the format has no error flag."""
 
-    tool: Annotated[str, TOOL_PATTERN, Key("The tools it is about.", example="pay_*")] = "*"
-    result: Annotated[Matcher, Slot("matcher", "a matcher"), Key("What the result of a failed call fits.")]
+    tool: Annotated[str, TOOL_PATTERN, Key("The tools it applies to.", example="pay_*")] = "*"
+    result: Annotated[Matcher, Slot("matcher", "a matcher"), Key("The value or matcher of a failed call's result.")]
 
 
 def _read_argument(reader: Reader, node: Node, at: str) -> str:
@@ -208,7 +208,7 @@ class Redact(Record, frozen=True, kw_only=True):
     """What has to be hidden besides the usual secrets."""
 
     patterns: Annotated[
-        tuple[str, ...], OneOrMore(REGEX, empty=True), Key("What matches is hidden.", example=["cust_[0-9]+"])
+        tuple[str, ...], OneOrMore(REGEX, empty=True), Key("Matches of these are hidden.", example=["cust_[0-9]+"])
     ] = ()
     arguments: Annotated[
         tuple[str, ...], OneOrMore(ARGUMENT, empty=True), Key("Arguments that are hidden.", example=["pay.card"])
@@ -223,7 +223,9 @@ class Output(Record, frozen=True, kw_only=True):
         OneOrMore(Slot("report_format", "a report format"), empty=True),
         Key("Which reports.", example=["json", "junit"], name="format"),
     ] = ()
-    folder: Annotated[str, TEXT, Key("The folder they go to, beside the suite.", name="dir")] = "passmuster-report"
+    folder: Annotated[str, TEXT, Key("The folder to write to, relative to the suite.", name="dir")] = (
+        "passmuster-report"
+    )
 
 
 class Suite(Struct, frozen=True, kw_only=True):

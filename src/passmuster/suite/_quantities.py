@@ -38,7 +38,7 @@ def quantity_of(text: str) -> Quantity | None:
         return None
     number = Decimal(found["number"])
     if number and not -300 <= number.adjusted() <= 300:
-        raise ValueError(f"the number '{found['number']}' is beyond what can be compared")
+        raise ValueError(f"the number '{found['number']}' is too large to be compared")
     return Quantity(found["comparator"], number, found["dollar"] or found["unit"])
 
 

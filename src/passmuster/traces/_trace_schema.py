@@ -36,7 +36,7 @@ def trace_schema() -> dict[str, Any]:
             "properties": {name: {"type": "null"} for name in MISNAMED_ARGUMENTS},
         },
     }
-    metadata = {"description": "Anything you want to keep; it is not read."}
+    metadata = {"description": "For your own use; not read."}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:passmuster:trace:1",

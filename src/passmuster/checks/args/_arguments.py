@@ -148,7 +148,7 @@ class Argument(Record, frozen=True, kw_only=True):
         for entry in map_:
             word = _word(entry)
             if word in seen:
-                yield entry, f"'{entry.key}' says again what '{word}' or its short form says already"
+                yield entry, f"'{entry.key}' repeats '{word}' or its short form"
             seen.add(word)
         families = {"number" if name == "integer" else name for name in self.type or ()}
         for entry in _constraining(map_) if families else ():

@@ -84,7 +84,7 @@ class ToolEntry(Record, frozen=True, kw_only=True):
         """A schema says all about the arguments."""
         for key in ("arguments", "additional_arguments"):
             if self.schema is not None and key in map_:
-                yield map_.entries[key], f"'{key}' cannot stand beside 'schema'; say it there"
+                yield map_.entries[key], f"'{key}' cannot be combined with 'schema'; state it there"
 
 
 def read_policy(reader: Reader, node: Node) -> Policy:

@@ -26,7 +26,7 @@ _KINDS: dict[str, tuple[str, str]] = {
     "exclusiveMinimum": ("Value is not above the exclusive minimum", _WITHIN),
     "multipleOf": ("Value is not a multiple", "Round the value to fit {constraint}."),
     "required": ("Required argument is missing", "Have the agent always pass this argument."),
-    "pattern": ("Value does not match the pattern", "Pass a value in the form the pattern asks for."),
+    "pattern": ("Value does not match the pattern", "Pass a value that matches the pattern."),
     "format": ("Value is not in the format", "Pass a value in this format."),
     "enum": ("Value is not one of those allowed", "Pass one of the listed values."),
     "const": ("Value is not the one allowed", "Pass exactly this value."),
@@ -40,7 +40,7 @@ _KINDS: dict[str, tuple[str, str]] = {
     "unevaluatedProperties": _NOT_ALLOWED,
 }
 """What is wrong and what to do about it, by keyword. The value is not repeated: it may have to be redacted."""
-_OVERSIZED = ("Number is beyond what a double can hold", "Pass a number of ordinary size.")
+_OVERSIZED = ("Number is too large for a double", "Pass a number that a double can hold.")
 _OTHER = ("Value breaks the schema", "Pass a value that the schema allows.")
 _LIMITS = ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure
 

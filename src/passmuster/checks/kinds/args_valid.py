@@ -40,7 +40,7 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
         Policy | None, POLICY, Key("A policy file, relative to the suite.", example="policies/refunds.yaml")
     ] = None
     tool: Annotated[
-        str | None, TOOL_PATTERN, Key("With `constraints`: the tool, or a glob, that this test itself is about.")
+        str | None, TOOL_PATTERN, Key("With `constraints`: the tool, or a glob, that this test checks.")
     ] = None
     constraints: Annotated[
         ArgumentsSchema | None,
@@ -70,7 +70,7 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
             yield map_, "needs 'policy' (a file), or 'tool' and 'constraints'"
             return
         if "policy" in map_ and ("tool" in map_ or "constraints" in map_):
-            yield map_, "'policy' cannot stand beside 'tool' and 'constraints'"
+            yield map_, "'policy' cannot be combined with 'tool' and 'constraints'"
         elif inline and self.constraints == ArgumentsSchema({"type": "object"}):
             yield map_.entries["constraints"].value, "'constraints' states nothing, so no argument would be checked"
         node = map_.get("tools")

@@ -57,9 +57,9 @@ class AnswerMatches(Record, frozen=True, kw_only=True):
 class Asked(Record, frozen=True, kw_only=True):
     """A judge says so."""
 
-    judge: Annotated[str, TEXT, Key("The question to the judge.", example="Is the answer polite?")]
+    judge: Annotated[str, TEXT, Key("The question for the judge.", example="Is the answer polite?")]
     threshold: Annotated[
-        float, FRACTION, Key("The share of the scale from 1 to 5 from which it counts as observed.", example=0.8)
+        float, FRACTION, Key("The fraction of the scale from 1 to 5 at which it counts as observed.", example=0.8)
     ] = 0.5
 
 

@@ -50,7 +50,7 @@ def _at_most(
     def message(view: View) -> str:
         value = figure(view)
         if value is None:
-            return f"unknown: the trace does not tell its {unit}"
+            return f"unknown: the trace does not state its {unit}"
         return f"{shown(value)} {unit} {'≤' if value <= highest else '>'} {shown(limit)}"
 
     def violations(view: View) -> Iterator[Violation]:

@@ -26,7 +26,7 @@ class Count(Rule, frozen=True, kw_only=True):
     tool: Annotated[Calls, Key("The calls that are counted.", example="issue_refund")]
     min: Annotated[int | None, WHOLE, Key("At least this many, failed calls not counted.", example=1)] = None
     max: Annotated[int | None, WHOLE, Key("At most this many, failed calls included.", example=3)] = None
-    exactly: Annotated[int | None, WHOLE, Key("Just this many, failed calls not counted.", example=1)] = None
+    exactly: Annotated[int | None, WHOLE, Key("Exactly this many, failed calls not counted.", example=1)] = None
 
     schema_extra = {  # noqa: RUF012 - a class variable of the base
         "oneOf": [{"required": ["exactly"]}, {"anyOf": [{"required": ["min"]}, {"required": ["max"]}]}]
@@ -37,7 +37,7 @@ class Count(Rule, frozen=True, kw_only=True):
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:
         least, most, exactly = self.min, self.max, self.exactly
         if exactly is not None and (least is not None or most is not None):
-            yield map_, "'exactly' cannot stand beside 'min' or 'max'"
+            yield map_, "'exactly' cannot be combined with 'min' or 'max'"
         elif exactly is None and least is None and most is None:
             yield map_, "needs at least one of 'min', 'max', 'exactly'"
         elif least == 0 and most is None:

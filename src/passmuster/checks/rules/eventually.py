@@ -11,9 +11,9 @@ class Eventually(Rule, frozen=True, kw_only=True):
     """Called, among the first `within` positions if stated. A list: each of them."""
 
     tool: Annotated[Calls, Key("The calls that have to be made.", example="get_order")]
-    within: Annotated[
-        int | None, Whole(1), Key("Among the first so many positions; by default anywhere.", example=3)
-    ] = None
+    within: Annotated[int | None, Whole(1), Key("Among this many first positions; by default anywhere.", example=3)] = (
+        None
+    )
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Each of the tools was called with success among the first positions."""
@@ -33,7 +33,7 @@ class Eventually(Rule, frozen=True, kw_only=True):
                 else:
                     actual = f"{selector.name} came only at position {view.positions[late] + 1}"
                     if view.positions[selector.attempts(view)[0]] < (within or 0):
-                        actual += ", for it was called before and failed"
+                        actual += ", because it was called before and failed"
                 found.append(
                     self.broken(
                         view,

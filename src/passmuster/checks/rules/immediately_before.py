@@ -46,7 +46,7 @@ class ImmediatelyBefore(Rule, frozen=True, kw_only=True):
                         tool=tool,
                         expected=f"{needed} directly before {tool}",
                         actual=f"{tool} called {_standing_at(previous, view)}{failed}",
-                        suggestion=f"Call {needed} as the very step before each {tool}.",
+                        suggestion=f"Call {needed} directly before each {tool}.",
                     )
                 )
             return True, found

@@ -11,7 +11,7 @@ class NeverAfter(Rule, frozen=True, kw_only=True):
 
     trigger: Annotated[
         Calls,
-        Key("The call from which on it is forbidden. A list: the first of any of them.", example="close_ticket"),
+        Key("The call after which it is forbidden. A list: the first of any of them.", example="close_ticket"),
     ]
     forbidden: Annotated[Calls, Key("The calls that may not come later.", example="issue_refund")]
 

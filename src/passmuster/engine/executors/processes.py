@@ -162,4 +162,4 @@ def _why_it_ended(worker: _Worker, parts: Sequence[Part]) -> str:
     if code == -signal.SIGKILL:
         how = "was killed (signal 9; out of memory?)"
     had = f"while it evaluated {parts[worker.number]}" if worker.number is not None else "before or after its parts"
-    return f"a worker process {how} {had}; no total can be trusted without it"
+    return f"a worker process {how} {had}; the totals would be incomplete without it"

@@ -25,9 +25,9 @@ def _complete(known: int, traces: int, what: str, value: float | None) -> Measur
     """A figure that has a value only if every trace states it."""
     if traces and known == traces:
         if value is not None and math.isinf(_as_float(value)):
-            return Measured(value=None, n=traces, why=f"the sum of their {what} is beyond any number")
+            return Measured(value=None, n=traces, why=f"the sum of their {what} overflows")
         return Measured(value=value, n=traces)
-    why = f"{traces - known} of {traces} traces do not tell their {what}" if traces else "there is no trace"
+    why = f"{traces - known} of {traces} traces do not state their {what}" if traces else "there is no trace"
     return Measured(value=None, n=known, why=why, known=known, total=traces)
 
 
@@ -58,8 +58,8 @@ def _token_efficiency(sample: Sample) -> Measured:
     parts = [(float(tally.quality.value()), _as_float(tally.tokens.total.value())) for tally in stating]
     tokens = sum(b for _, b in parts)
     if not tokens or math.isinf(tokens):
-        used = "no tokens were used" if not tokens else "the sum of their tokens is beyond any number"
-        return Measured(value=None, n=0, why=used if stating else "no run of a scenario tells its tokens")
+        used = "no tokens were used" if not tokens else "the sum of their tokens overflows"
+        return Measured(value=None, n=0, why=used if stating else "no run of a scenario states its tokens")
     n = sum(tally.tokens.known for tally in stating)
     known, total = known_of(n, sum(tally.runs for tally in tallies))
     value = math.fsum(a for a, _ in parts) / tokens

@@ -14,7 +14,7 @@ def _percentile_metric(percent: int, order: int) -> SuiteMetric:
         durations = sample.durations
         known, total = known_of(len(durations), sample.figures.traces)
         if not durations:
-            return Measured(value=None, n=0, why="no trace tells its duration", known=known, total=total)
+            return Measured(value=None, n=0, why="no trace states its duration", known=known, total=total)
         return Measured(
             value=percentile(durations, share),
             n=len(durations),

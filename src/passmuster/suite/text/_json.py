@@ -48,7 +48,7 @@ class _Reader:
         node = self._value()
         self._skip_space()
         if self._here():
-            self._stop(f"the document ended before this; remove what follows it, from `{self._here()}` on")
+            self._stop(f"the document ended before this; remove the text after it, from `{self._here()}` on")
         if self._problems:
             self._refuse()
         return node
@@ -136,7 +136,9 @@ class _Reader:
         # Whatever the pattern let through is valid JSON, so the standard reader is left to undo the escapes.
         value: Any = json.loads(self._text[opened : self._at]) if "\\" in body.group() else body.group()
         if _SURROGATE.search(value):
-            message = "this string holds half of a surrogate pair, which is no character; write both \\u escapes of it"
+            message = (
+                "this string holds half of a surrogate pair, which is not a character; write both \\u escapes of it"
+            )
             self._report(message, opened)
             return _SURROGATE.sub("\ufffd", value)
         return str(value)
@@ -169,7 +171,7 @@ class _Reader:
 
     def _quoting_hint(self) -> str:
         if self._here() == "'":
-            return "; JSON knows only double quotes"
+            return "; JSON has only double quotes"
         return "; text goes in double quotes" if _WORD.match(self._text, self._at) else ""
 
     def _stop_in_string(self, opened: int) -> NoReturn:
@@ -180,10 +182,10 @@ class _Reader:
                 )
             case "\\":
                 escape = self._text[self._at : self._at + 2]
-                self._stop(f"`{escape}` is not an escape JSON knows; a backslash itself is written `\\\\`")
+                self._stop(f"`{escape}` is not a JSON escape; a backslash itself is written `\\\\`")
             case control:
                 code = f"\\u{ord(control):04x}"
-                self._stop(f"a control character cannot stand in a string; write it as {code}, or remove it")
+                self._stop(f"a control character is not allowed in a string; write it as {code}, or remove it")
 
     def _skip_space(self) -> None:
         space = _SPACE.match(self._text, self._at)

@@ -56,7 +56,7 @@ def read_yaml(text: str, file: str) -> Node:
     composer = _Composer(text, file)
     if not _is_plain(text) and (unreadable := re.search(_UNREADABLE, text)):
         code = ord(unreadable.group())
-        composer.stop(f"the character U+{code:04X} cannot stand in a YAML file; remove it", unreadable.start())
+        composer.stop(f"the character U+{code:04X} is not allowed in a YAML file; remove it", unreadable.start())
     for event in _events(text, composer.report):
         composer.take(event)
     return composer.document()
@@ -247,7 +247,7 @@ class _Composer:
         for node in nodes:
             if isinstance(node, Scalar) and node.undefined_alias:
                 self.report(
-                    f"no anchor `&{node.text[1:]}` stands above, so `<<: {node.text}` merges nothing", value.offset
+                    f"no anchor `&{node.text[1:]}` exists above, so `<<: {node.text}` merges nothing", value.offset
                 )
             elif not isinstance(node, Mapping):
                 self.report(f"`<<` merges a map or a list of maps, found {kind_of(node)}", value.offset)
@@ -284,7 +284,7 @@ def _resolve(text: str, tag: str | None, is_plain: bool) -> str | int | float | 
     if tag is None:
         return value
     if not isinstance(value, _TAGGED[tag]) or (isinstance(value, bool) and not tag.endswith("bool")):
-        raise ValueError(f"`!!{tag.removeprefix(_TAG)}` does not fit {text[:60]!r}; remove the tag or mend the value")
+        raise ValueError(f"`!!{tag.removeprefix(_TAG)}` does not fit {text[:60]!r}; remove the tag or fix the value")
     return float(value) if tag.endswith("float") and value is not None else value
 
 

@@ -10,11 +10,11 @@ _MISTAKES: tuple[tuple[str, bool, str], ...] = (
     (r"quoted scalar: found unexpected", True, "this quote is never closed; add the closing {char}"),
     (r"not find expected ':'", True, "expected `key: value`, found a line without `: `; add it, or indent the line"),
     (r"start any token", False, "a value cannot begin with {char}; put it in quotes"),
-    (r"unknown escape", False, "this backslash begins no escape YAML knows; write `\\\\`, or use single quotes"),
+    (r"unknown escape", False, "this backslash does not begin a YAML escape; write `\\\\`, or use single quotes"),
     (
         r"escape code|escape sequence|hexa?decimal|Overflow|Value",
         False,
-        "this escape is no character; write the character itself, or all its digits (\\U0001F600)",
+        "this escape is not a character; write the character itself, or all its digits (\\U0001F600)",
     ),
     (r"scanning an alias", True, "a value cannot go on with `*` here; put the whole value in quotes"),
     (r"scanning an anchor", True, "a value that begins with `&` has to be quoted"),
@@ -27,11 +27,11 @@ _MISTAKES: tuple[tuple[str, bool, str], ...] = (
     ),
     (r"node content.* at the end", False, "the file ends where a value was expected; close the `[` or `{{` above it"),
     (r"node content", False, "expected a value, found {char}; put it in quotes if it belongs to the text"),
-    (r"document start", False, "found {char} after the end of the document; remove it, or mend what stands before it"),
+    (r"document start", False, "found {char} after the end of the document; remove it, or fix the text before it"),
     (
         r"entries are not allowed|keys are not allowed",
         False,
-        "{char} cannot stand here; begin a list on a line of its own, or quote the value",
+        "{char} is not allowed here; begin a list on a line of its own, or quote the value",
     ),
 )
 _END = "the end of the file"
@@ -63,7 +63,10 @@ def explain(error: Exception, text: str) -> tuple[str, int]:
             return "a key is missing before this `:`; write its name", at
         if lines[-1].strip():
             return f"a value ended before {_shown(text, at)}; put the whole value in quotes, or close a quote above", at
-        return "this line does not fit the lines above; keys, or the `-` of a list, stand in one column, unmixed", at
+        return (
+            "this line does not fit the lines above; keys, or the `-` of a list, must begin in one column, unmixed",
+            at,
+        )
     return f"this is not YAML ({complaint})", at
 
 

@@ -36,23 +36,23 @@ from passmuster.suite import (
 class Rubric(Record, frozen=True, kw_only=True):
     """One question to a judge."""
 
-    rule: Annotated[str, TEXT, Key("What the answer is measured by.", example="Apologizes for the delay.")]
+    rule: Annotated[str, TEXT, Key("The criterion for the answer.", example="Apologizes for the delay.")]
     threshold: Annotated[
-        float, FRACTION, Key("The share of the scale from 1 to 5 from which the answer passes.", example=0.7)
+        float, FRACTION, Key("The fraction of the scale from 1 to 5 at which the answer passes.", example=0.7)
     ] = 0.5
     examples: Annotated[
-        tuple[Example, ...], OneOrMore(RecordOf(Example), empty=True), Key("Answers with the scores they deserve.")
+        tuple[Example, ...], OneOrMore(RecordOf(Example), empty=True), Key("Answers with their correct scores.")
     ] = ()
-    context: Annotated[str | None, TEXT, Key("What the judge has to know besides.")] = None
+    context: Annotated[str | None, TEXT, Key("Further information for the judge.")] = None
     line: int
 
 
 class BuiltInRubric(Rubric, frozen=True, kw_only=True):
     """A question that is asked by default, with what a suite adds to it."""
 
-    rule: Annotated[str, TEXT, Key("What the answer is measured by.", example="Apologizes for the delay.")] = ""
+    rule: Annotated[str, TEXT, Key("The criterion for the answer.", example="Apologizes for the delay.")] = ""
     threshold: Annotated[
-        float, FRACTION, Key("The share of the scale from 1 to 5 from which the answer passes.", example=0.8)
+        float, FRACTION, Key("The fraction of the scale from 1 to 5 at which the answer passes.", example=0.8)
     ] = 0.8
 
 

@@ -26,7 +26,7 @@ def _compile(schema: Schema, context: Context) -> LayerCheck:
             return f"the answer is not JSON: {shortened(view.trace.answer)}"
         path = _oversized(value)
         if path is not None:
-            return f"{_dotted(path)} is a number beyond what a double can hold"
+            return f"{_dotted(path)} is a number too large for a double"
         error = next(iter(validator.iter_errors(value)))
         return f"{_dotted(error.instance_path)} breaks the schema: {error.kind.name}"
 

@@ -21,7 +21,7 @@ def _compile(limit: float, context: Context) -> LayerCheck:
         if not usual:
             return "no baseline with a cost above 0 to compare with"
         if value is None:
-            return "unknown: the trace does not tell its cost"
+            return "unknown: the trace does not state its cost"
         sign = "≤" if decide(view) is PASS else ">"
         times = f"{shown(value)} USD is {value / usual:.3g} × the baseline's {shown(usual)} USD"
         return f"{times} {sign} {shown(limit)} ×"

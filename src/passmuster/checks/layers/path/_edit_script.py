@@ -111,7 +111,7 @@ def _different(difference: Difference, wanted: Expected, call: Actual, view: Vie
 
 
 def _tool(wanted: Expected) -> str:
-    return wanted.name or (wanted.tool if isinstance(wanted.tool, str) else "a fitting tool")
+    return wanted.name or (wanted.tool if isinstance(wanted.tool, str) else "a matching tool")
 
 
 def _expected_call(wanted: Expected, most: int | None = _ARGUMENTS) -> str:
@@ -143,7 +143,7 @@ def _listed(parts: list[str], most: int | None) -> str:
 def _difference(difference: Difference, wanted: Expected, call: Actual, show: Show) -> str:
     key = difference.argument
     if not key:
-        return f"arguments that are no map: {show(call.tool, '', call.arguments)}"
+        return f"arguments that are not a map: {show(call.tool, '', call.arguments)}"
     found = "" if difference.kind == "missing" else f" = {show(call.tool, key, argument(call.arguments, key))}"
     told = _finding(difference, wanted)
     return f"{key}{found}{', ' if told.startswith('expected') else ' '}{told}"

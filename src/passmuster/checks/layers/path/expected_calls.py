@@ -42,7 +42,7 @@ class ExpectedCall(Record, frozen=True, kw_only=True):
     args: Annotated[
         dict[str, Matcher] | None,
         MapOf(MATCHER),
-        Key("Arguments by name or dotted path, and what each has to be; without it, any will do."),
+        Key("Arguments by name or dotted path, with the value or matcher of each; without it, any arguments."),
     ] = None
     line: int
 
@@ -57,7 +57,9 @@ class ExpectedCalls(Record, frozen=True, kw_only=True):
     mode: Annotated[
         Mode, Choice(*get_args(Mode)), Key("`exact` is in order with nothing extra, whatever `extras` says.")
     ] = "any_order"
-    extras: Annotated[Extras, Choice(*get_args(Extras)), Key("Whether calls that are not listed count.")] = "allow"
+    extras: Annotated[Extras, Choice(*get_args(Extras)), Key("Whether calls that are not listed are differences.")] = (
+        "allow"
+    )
     args: Annotated[
         Literal["subset", "exact"],
         Choice("subset", "exact"),
@@ -71,7 +73,7 @@ class ExpectedCalls(Record, frozen=True, kw_only=True):
     failed: Annotated[
         Literal["count", "ignore"],
         Choice("count", "ignore"),
-        Key("`count`: a failed call may be the expected one; `ignore`: failed calls are left out."),
+        Key("`count`: a failed call can be an expected one; `ignore`: failed calls are left out."),
     ] = "count"
 
     def mistakes(self, map_: Mapping) -> Iterator[Mistake]:

@@ -22,7 +22,7 @@ def compile_mode(mode: str, context: Context) -> LayerCheck:
     def message(view: View) -> str:
         if not compared:
             return f"{mode}: no reference, neither in the suite nor in a baseline"
-        sign = "fits" if decide(view) is PASS else "does not fit"
+        sign = "matches" if decide(view) is PASS else "does not match"
         return f"{mode}: {listed(view.names)} {sign} {' / '.join(listed(one) for one in compared[:3])}"
 
     return LayerCheck(decide, message)

@@ -26,7 +26,7 @@ def _compile(least: float, context: Context) -> LayerCheck:
         value = measure(view.names, best)
         sign = "≥" if reaches(value, least) else "<"
         figures = f"sequence_{similarity} {figure(value)} {sign} {figure(least)}"
-        return f"{figures}: {listed(view.names)} next to {listed(best)}"
+        return f"{figures}: {listed(view.names)} compared with {listed(best)}"
 
     return LayerCheck(decide, message)
 
