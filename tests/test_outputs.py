@@ -109,5 +109,5 @@ def test_a_report_that_cannot_be_written_does_not_take_the_verdict_with_it(
     assert "1 trace" in done.stdout
     assert "r.json: cannot write this report: " in done.stderr
     assert "Nothing was evaluated" not in done.stderr
-    assert "not every report could be delivered" in done.stderr
+    assert "not every report could be written" in done.stderr
     assert not (folder / "r.json").exists()

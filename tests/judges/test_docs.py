@@ -74,7 +74,7 @@ def test_the_bars_are_the_real_ones() -> None:
     )
     assert f"κ is at least {audit.GOOD_KAPPA}, or the lower end of" in said
     assert f"interval is at least {audit.GOOD_AGREEMENT:.0%}".replace("%", " %") in said
-    assert f"at most {audit.MOST_FALSE_PASSES:.0%} of what people fail".replace("%", " %") in said
+    assert f"at most {audit.MOST_FALSE_PASSES:.0%} false passes".replace("%", " %") in said
     assert f"at most {audit.MOST_FLIPS:.0%} of the questions".replace("%", " %") in said
 
 
@@ -95,7 +95,7 @@ def test_the_line_of_the_cache_has_its_form() -> None:
 
 
 def test_the_canaries_are_counted_right() -> None:
-    assert f"about {len(CANARIES)} plainly bad answers" in PAGE
+    assert f"about {len(CANARIES)} clearly bad answers" in PAGE
     assert ", ".join(f"`{family}`" for family in FAMILIES) in PAGE
 
 
