@@ -15,12 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.corpus import write_corpus, write_heavy_corpus, write_heavy_suite, write_suite
+from bench.message_logs import write_message_corpus
 from bench.reference_decoding import decode_file
-from bench.timing import best_of, peak_memory, together
+from bench.spans import decode_documents, write_span_corpus
+from bench.timing import best_of, least_cpu, peak_memory, together
 
 from passmuster.engine._load_suite import load_suite
 from passmuster.engine._run import evaluate_sources
 from passmuster.scoring._settings import Settings
+from passmuster.traces._reading import read_traces
 from passmuster.traces._sources import Source
 
 HERE = Path(__file__).parent
@@ -68,9 +71,34 @@ def heavy_throughput(folder: Path, megabytes: float, rounds: int) -> Line:
 
 def _next_to_decoding(key: str, what: str, path: Path, suite: Path, rounds: int, bar: float) -> Line:
     loaded, source = load_suite(suite), Source(str(path), path.name)
-    only, full = best_of(rounds, lambda: decode_file(path), lambda: evaluate_sources(loaded, [source], SETTINGS))
+    only, full = least_cpu(rounds, lambda: decode_file(path), lambda: evaluate_sources(loaded, [source], SETTINGS))
     speed = path.stat().st_size / full / 1e6
     print(f"  decoding {only:.3f} s, evaluating {full:.3f} s: {speed:.0f} MB/s on one core", file=sys.stderr)
+    return Line(key, what, only / full, bar, True)
+
+
+def spans(folder: Path, megabytes: float, rounds: int) -> Line:
+    """Reading OTLP next to a loop that only decodes its JSON."""
+    path = folder / "spans.jsonl"
+    write_span_corpus(path, megabytes)
+    return _reading_next_to_decoding("spans", "reading OTLP ÷ only decoding it", path, rounds, 0.3)
+
+
+def messages(folder: Path, megabytes: float, rounds: int) -> Line:
+    """Reading chat messages next to a loop that only decodes their JSON."""
+    path = folder / "messages.jsonl"
+    write_message_corpus(path, megabytes)
+    return _reading_next_to_decoding("messages", "reading chat messages ÷ only decoding them", path, rounds, 0.35)
+
+
+def _reading_next_to_decoding(key: str, what: str, path: Path, rounds: int, bar: float) -> Line:
+    def read() -> None:
+        for _ in read_traces(path):
+            pass
+
+    only, full = least_cpu(rounds, lambda: decode_documents(path), read)
+    speed = path.stat().st_size / full / 1e6
+    print(f"  decoding {only:.3f} s, reading {full:.3f} s: {speed:.0f} MB/s on one core", file=sys.stderr)
     return Line(key, what, only / full, bar, True)
 
 
@@ -103,6 +131,17 @@ def memory(folder: Path, megabytes: float) -> Line:
     return Line("memory", f"peak memory at {megabytes:.0f} MB ÷ at 20 MB", peaks[1] / peaks[0], 1.3, False)
 
 
+def page(folder: Path, rounds: int) -> Line:
+    """A run on the first corpus that writes the page next to one that does not."""
+    suite, path = str(folder / "passmuster.json"), str(folder / "corpus.jsonl")
+    run = [COMMAND, "run", suite, "--quiet", "--no-history", "--workers", "1", "--traces", path]
+    without, with_page = best_of(
+        rounds, lambda: together([run]), lambda: together([[*run, "--report", f"html={folder / 'report.html'}"]])
+    )
+    print(f"  without the page {without:.2f} s, with it {with_page:.2f} s", file=sys.stderr)
+    return Line("page", "a run that writes the page ÷ one that does not", with_page / without, 1.15, False)
+
+
 def linearity(folder: Path, rounds: int) -> Line:
     """Time at ten thousand calls in a trace next to ten times that at a thousand."""
     suite = load_suite(write_suite(folder))
@@ -113,7 +152,7 @@ def linearity(folder: Path, rounds: int) -> Line:
         line = path.read_bytes()
         path.write_bytes(line * traces)
         sources.append(Source(str(path), path.name))
-    short, long = best_of(
+    short, long = least_cpu(
         rounds, *(lambda source=source: evaluate_sources(suite, [source], SETTINGS) for source in sources)
     )
     return Line("linearity", "10,000 calls in a trace ÷ 10 × 1,000 calls", long / short, 1.2, False)
@@ -139,7 +178,10 @@ def measure(short: bool, megabytes: float) -> Iterator[Line]:
         folder = Path(name)
         yield throughput(folder, *((40, 15) if short else (200, 9)))
         yield heavy_throughput(folder, *((20, 15) if short else (75, 9)))
+        yield spans(folder, *((10, 5) if short else (50, 5)))
+        yield messages(folder, *((10, 5) if short else (50, 5)))
         if not short:
+            yield page(folder, 5)
             yield two_workers(folder, megabytes, 5)
         yield memory(folder, 200 if short else megabytes)
         yield linearity(folder, 5 if short else 15)

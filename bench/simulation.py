@@ -18,8 +18,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from passmuster.scoring._drops import holm, rate_drop_p_value
 from passmuster.scoring._intervals import rate_interval
-from passmuster.scoring._resampling import drop_p_value, holm
 
 __all__ = ["Sizes", "alarms", "coverage", "power"]
 
@@ -108,12 +108,12 @@ def interval(passed: tuple[int, ...], repeats: int) -> tuple[float, float]:
 @functools.cache
 def p_value(pairs: tuple[tuple[int, int], ...], repeats: int) -> float:
     """The p-value of a drop, of what each scenario passed before and after."""
-    return drop_p_value([before / repeats for before, _ in pairs], [after / repeats for _, after in pairs])
+    return rate_drop_p_value([((before, repeats), (after, repeats), 1.0) for before, after in pairs])
 
 
 def dropped(before: Counts, after: Counts, repeats: int) -> float:
     pairs = zip(before.tolist(), after.tolist(), strict=True)
-    return p_value(tuple(sorted(pair for pair in pairs if pair[0] != pair[1])), repeats)
+    return p_value(tuple(sorted(pairs)), repeats)
 
 
 # ── Measuring ───────────────────────────────────────────────────────────────────────────────────────────────

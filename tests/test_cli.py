@@ -97,6 +97,7 @@ def suite(tmp_path: Path) -> Path:
         (["--traces", "good.jsonl", "--traces", "./good.jsonl"], 0, "1 trace"),
         ([], 2, "passmuster.yaml: no traces: give --traces PATH, or list them under 'traces:' in the suite"),
         (["--traces", "none.jsonl"], 2, "none.jsonl: there is no such trace file or folder"),
+        (["good.jsonl", "--traces", "bad.jsonl"], 2, "good.jsonl: this is a file of traces, where a suite is"),
         (["--traces", "none*"], 2, "none*: this glob matches no file"),
         (["nowhere", "--traces", "."], 2, "nowhere: there is no such suite file or folder"),
         (["--traces", ".", "--only", "nome"], 2, "--only nome selects no test and no scenario; did you mean 'none'?"),
@@ -105,9 +106,9 @@ def suite(tmp_path: Path) -> Path:
         (["--traces", ".", "--report", "json"], 2, "--report: expected FORMAT=PATH, such as json=report.json"),
         (["--traces", ".", "--report", "jsn=x"], 2, "there is no report format 'jsn'"),
         (
-            ["--traces", ".", "--report", "html=x"],
+            ["--traces", ".", "--report", "pdf=x"],
             2,
-            "there is no report format 'html'; there are console, json, junit, sarif",
+            "there is no report format 'pdf'; there are console, ",
         ),
         (["--traces", ".", "--report", "json=no/such/folder/x"], 2, "cannot write this report: there is no folder"),
         (
@@ -300,11 +301,20 @@ def in_terminal(*arguments: str, columns: int = 80, **env: str) -> str:
 
 
 def test_a_terminal_of_80_columns_shows_colour_and_loses_no_text() -> None:
-    plain = invoke("run", EXAMPLE, "--traces", BROKEN).stdout
-    shown = in_terminal("run", str(EXAMPLE), "--traces", BROKEN)
+    plain = invoke("run", EXAMPLE, "--traces", BROKEN, "-vv").stdout
+    shown = in_terminal("run", str(EXAMPLE), "--traces", BROKEN, "-vv")
     assert f"{ESCAPE}1;31m❌ FAIL: args_valid (tool_arguments)" in shown
-    assert re.sub(r"\x1b\[[0-9;]*m", "", shown) == plain
+    without_colour = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert without_colour.split() == plain.split()
     assert max(map(len, plain.splitlines())) > 80
+    assert [line for line in without_colour.splitlines() if len(line) > 80 and len(line.split()) > 1] == []
+
+
+def test_a_pipe_is_as_wide_as_columns_says() -> None:
+    plain = passmuster_("run", EXAMPLE, "--traces", BROKEN, "-vv")
+    narrow = passmuster_("run", EXAMPLE, "--traces", BROKEN, "-vv", COLUMNS="72")
+    assert narrow.stdout.split() == plain.stdout.split()
+    assert [line for line in narrow.stdout.splitlines() if len(line) > 72 and len(line.split()) > 1] == []
 
 
 @pytest.mark.parametrize("value", ["1", "yes"])
@@ -365,7 +375,7 @@ def test_without_arguments_the_command_helps_and_is_no_success() -> None:
     ended = passmuster_()
     assert ended.returncode == 2
     assert "Usage: passmuster" in ended.stdout + ended.stderr
-    assert "run Evaluate an agent's traces by a suite." in " ".join((ended.stdout + ended.stderr).split())
+    assert "run Evaluate an agent's traces by a suite" in " ".join((ended.stdout + ended.stderr).split())
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])

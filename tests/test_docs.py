@@ -5,7 +5,7 @@ a file (```yaml passmuster.yaml) is written there. One without a name has to be 
 `console` block is a session: each line that begins with `$ ` is run and has to print what stands below it; a line
 `…` stands for any lines. A block `part-of FILE` has to be found in a file that the page wrote, times aside.
 
-`python tests/test_docs.py` writes what the commands print now into the pages.
+`python tests/test_docs.py [PAGE]...` writes what the commands print now into the pages, or into these.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 
 import passmuster
 from passmuster import api, metrics
-from passmuster.checks._json_schema import FORMATS
+from passmuster.checks._schema_words import FORMATS
 from passmuster.checks.layers.path.expected_calls import ExpectedCalls
 from passmuster.cli._main import command as group
 from passmuster.scoring import declared_metrics
@@ -39,7 +40,26 @@ PAGES = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
     *(
         f"docs/{name}.md"
-        for name in ("README", "suite", "checks", "layers", "traces", "reports", "cli", "api", "baselines", "history")
+        for name in (
+            "README",
+            "start",
+            "suite",
+            "checks",
+            "layers",
+            "traces",
+            "capture",
+            "reports",
+            "cli",
+            "api",
+            "baselines",
+            "history",
+            "scale",
+            "github",
+            "other-ci",
+            "migrating",
+            "concepts",
+            "live",
+        )
     ),
 ]
 FENCE = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -183,10 +203,14 @@ def perform(page: str, sandbox: Sandbox) -> Iterator[tuple[Block, str]]:
                     exec(compile(block.text, page, "exec"), {})
             case "yaml", "":
                 assert_loads(sandbox, block.text)
-            case "yaml", "ci":
-                assert_commands_exist(re.findall(r"passmuster run .*", block.text))
+            case (("yaml" | "groovy"), "ci"):
+                assert_commands_exist(re.findall(r"passmuster run [^'\n]*", block.text))
+            case "yaml", "action":
+                assert_inputs_exist(block.text)
+            case "yaml", "hooks":
+                assert_hooks_exist(block.text)
             case "sh", "":
-                assert_targets_exist(re.findall(r"^make (\w+)", block.text, re.MULTILINE))
+                assert_targets_exist(re.findall(r"^make ([\w-]+)", block.text, re.MULTILINE))
             case _:
                 raise AssertionError(
                     f"{page}: the tests know nothing to do with a block ```{block.language} {block.title}"
@@ -197,6 +221,23 @@ def assert_commands_exist(lines: list[str]) -> None:
     assert lines
     for line in lines:
         COMMANDS["run"].make_context("run", shlex.split(line)[2:], resilient_parsing=False)
+
+
+def assert_inputs_exist(workflow: str) -> None:
+    action = yaml.safe_load(text_of("action.yml"))
+    steps = [step for job in yaml.safe_load(workflow)["jobs"].values() for step in job["steps"]]
+    (own,) = [step for step in steps if "/passmuster@" in step.get("uses", "")]
+    assert own["with"].keys() <= action["inputs"].keys()
+
+
+def assert_hooks_exist(config: str) -> None:
+    hooks = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    used = {hook["id"]: hook.get("args", []) for repo in yaml.safe_load(config)["repos"] for hook in repo["hooks"]}
+    assert used.keys() == {hook["id"] for hook in hooks}
+    for hook in hooks:
+        program, name, *given = shlex.split(hook["entry"])
+        assert program == "passmuster"
+        COMMANDS[name].make_context(name, [*given, *used[hook["id"]]])
 
 
 def assert_targets_exist(targets: list[str]) -> None:
@@ -364,5 +405,5 @@ def update(page: str) -> None:
 
 
 if __name__ == "__main__":
-    for each in PAGES:
+    for each in sys.argv[1:] or PAGES:
         update(each)

@@ -394,7 +394,7 @@ FIRST_LAW = {
         scenarios("id: A, cost: {max_cost_usd: 5}") + "layers: {cost: block}\n",
         [run("A", {"type": "llm_call", "cost_usd": 1}, {"type": "llm_call"})],
         1,
-        [f"{FAILED_A}max_cost_usd: unknown: the trace does not state its USD"],
+        [f"{FAILED_A}max_cost_usd: unknown: the trace does not state its cost"],
     ),
     "no baseline to compare the cost with": Case(
         scenarios("id: A, cost: {max_cost_multiplier: 2}") + "layers: {cost: block}\n",
@@ -455,6 +455,12 @@ FIRST_LAW = {
         [run("A", error={"kind": "infra", "message": "no memory"})],
         3,
         ["scenario A blocking error: could not be evaluated: no memory"],
+    ),
+    "the agent failed, and so there is no answer": Case(
+        scenarios("id: A, correctness: {expected_in_answer: yes}"),
+        [run("A", answer=None, error="KeyError: 'choices'")],
+        1,
+        [f"{FAILED_A}the agent failed: KeyError: 'choices'; expected_in_answer: there is no answer"],
     ),
     "the agent failed outside any scenario": Case(
         NONE,
@@ -559,7 +565,6 @@ def test_a_bound_on_a_metric_without_a_value(tmp_path: Path, level: str, bound: 
         ("safety_rate >= 0.5", "has no value; safety_rate: the suite has no adversarial scenario"),
         ("NOT (safety_rate < 0.5)", "has no value; safety_rate: the suite has no adversarial scenario"),
         ("accuracy > 0 OR latency_p95 < 10", "has no value; latency_p95: no trace states its duration"),
-        ("1 / (accuracy - accuracy) > 0", "has no value"),
     ],
 )
 def test_a_formula_without_a_value(tmp_path: Path, formula: str, why: str) -> None:
@@ -724,22 +729,23 @@ IDLE = {
     ),
     "a weight below 0": refused(
         scenarios(f"id: A, {ASKS}, weight: -1"),
-        f"{BROKEN}2:60: scenarios[0].weight: expected a weight of 0 or more, found a number ('-1')",
+        f"{BROKEN}2:60: scenarios[0].weight: expected a weight from 0 to 1e100, found a number ('-1')",
     ),
     "a weight that is not a number": refused(
-        scenarios(f"id: A, {ASKS}, weight: .nan"), f"{BROKEN}2:60: scenarios[0].weight: expected a weight of 0 or more"
+        scenarios(f"id: A, {ASKS}, weight: .nan"),
+        f"{BROKEN}2:60: scenarios[0].weight: expected a weight from 0 to 1e100",
     ),
     "a pass_score of 0": refused(
         scenarios("id: A, expected_behaviors: [{tool_called: a}], pass_score: 0"),
-        f"{BROKEN}2:65: scenarios[0].pass_score: expected a number above 0 and up to 1; a score of 0 could never fail",
+        f"{BROKEN}2:53: scenarios[0]: 'pass_score: 0' gates nothing by itself; add a 'must_not', or a layer",
     ),
     "a pass_score so small that nothing reaches it": refused(
         scenarios("id: A, expected_behaviors: [{tool_called: a}], pass_score: 1.0e-12"),
-        f"{BROKEN}2:65: scenarios[0].pass_score: expected a number above 0 and up to 1; a score of 0 could never fail",
+        f"{BROKEN}2:65: scenarios[0].pass_score: expected a number from 0 to 1; so small a score could never fail",
     ),
     "a pass_score in percent": refused(
         scenarios("id: A, expected_behaviors: [{tool_called: a}], pass_score: 80"),
-        f"{BROKEN}2:65: scenarios[0].pass_score: expected a number above 0 and up to 1",
+        f"{BROKEN}2:65: scenarios[0].pass_score: expected a number from 0 to 1",
     ),
     "a repeat_policy of 0": refused(
         scenarios(f"id: A, {ASKS}, repeat_policy: 0"), f"{BROKEN}2:67: scenarios[0].repeat_policy: expected all, any,"
@@ -886,7 +892,7 @@ IDLE = {
     ),
     "a typo in the schema of an answer": refused(
         scenarios("id: A, correctness: {json_schema: {type: object, requird: [a]}}"),
-        f"{BROKEN}2:40: scenarios[0].correctness.json_schema: requird: 'requird' is not a keyword of JSON Schema",
+        f"{BROKEN}2:55: scenarios[0].correctness.json_schema: requird: 'requird' is not a keyword of JSON Schema",
     ),
     "a schema that would have to be fetched": refused(
         FOREIGN_REF[0],
@@ -950,7 +956,7 @@ HIDING = {
         NONE,
         [run(None, "look", {"type": "message", "role": "assistant", "content": "", "tool_calls": [CHAT_CALL]})],
         2,
-        ["t.jsonl:1: step 2 holds 'tool_calls': give each call as a step of its own"],
+        ["t.jsonl:1: step 2 holds a call of 'bad_one' in 'tool_calls', which is not read: give each call as a step"],
     ),
     "a step of an unknown type": Case(
         NONE, [run(None, {"type": "toolcall", "tool": "bad_one"})], 2, ["t.jsonl:1: Invalid value 'toolcall'"]
@@ -988,9 +994,11 @@ HIDING = {
         1,
         [FAILED_A, "input \u0410 warning fail: the suite does not have this scenario"],
     ),
-    "a blocked tool with a space": Case(NONE, [run(None, "bad_one ")], 1, ["test none blocking fail: 1 violation"]),
+    "a blocked tool with a space": Case(
+        NONE, [run(None, "bad_one ")], 2, ["t.jsonl:1: the tool 'bad_one ' begins or ends with white space"]
+    ),
     "a blocked tool with a line break": Case(
-        NONE, [run(None, "bad_\none")], 1, ["test none blocking fail: 1 violation"]
+        NONE, [run(None, "bad_\none")], 2, ["t.jsonl:1: the tool 'bad_\\none' has the character U+000A"]
     ),
     "a category in other letters": Case(
         scenarios(f"id: A, category: Adversarial, {ASKS}", f"id: B, category: adversarial, {ASKS}")
@@ -1034,9 +1042,10 @@ def process(folder: Path, *arguments: str, before: str = "") -> subprocess.Compl
 def test_a_validator_that_is_missing_passes_no_schema(tmp_path: Path) -> None:
     lay(tmp_path, Case(scenarios("id: A, correctness: {json_schema: {type: object}}"), [run("A", answer="[]")], 1, []))
     ended = process(tmp_path, "run", "--traces", "t.jsonl", before="sys.modules['jsonschema_rs'] = None")
-    assert ended.returncode == 1
+    assert ended.returncode == 3
     assert ended.stdout == ""
     assert "ModuleNotFoundError: import of jsonschema_rs halted" in ended.stderr
+    assert "The gate could not be decided." in ended.stderr
     ended = process(tmp_path, "run", "--traces", "t.jsonl")
     assert ended.returncode == 1
     assert "FAIL: scenario A" in ended.stdout
@@ -1045,7 +1054,7 @@ def test_a_validator_that_is_missing_passes_no_schema(tmp_path: Path) -> None:
 @pytest.mark.parametrize("order", ["::error::all is well", "##[command]rm", "##vso[task.complete result=Succeeded;]"])
 def test_an_answer_gives_the_ci_no_orders(tmp_path: Path, order: str) -> None:
     answer = f"no\n{order}\r{order}\u2028{order}"
-    calls = [call(f"bad_\n{order}", error=f"x\n{order}"), call("x", arguments={f"\n{order}": f"\n{order}"})]
+    calls = [call(f"bad_{order}", error=f"x\n{order}"), call("x", arguments={f"\n{order}": f"\n{order}"})]
     lay(tmp_path, Case(asking(NONE), [run("A", *calls, answer=answer), run(f"B\n{order}", error=f"\n{order}")], 1, []))
     ended = process(tmp_path, "run", "--traces", "t.jsonl")
     assert ended.returncode == 1

@@ -35,6 +35,7 @@ def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
         "passmuster run --traces good.jsonl --report sarif=./good.jsonl",
         "passmuster baseline save --traces good.jsonl -o passmuster.yaml",
         "passmuster baseline save --traces good.jsonl -o good.jsonl",
+        "passmuster check --report sarif=passmuster.yaml",
     ],
 )
 def test_what_is_read_is_not_overwritten(folder: Path, command: str) -> None:
@@ -54,6 +55,11 @@ def test_what_is_read_is_not_overwritten(folder: Path, command: str) -> None:
         ("passmuster run --traces good.jsonl --quiet > /dev/full", 0),
         ("passmuster run --traces good.jsonl --quiet --report json=/dev/full", 3),
         ("passmuster history > /dev/full", 3),
+        ("passmuster --version > /dev/full", 3),
+        ("passmuster --help > /dev/full", 3),
+        ("passmuster baseline save --help > /dev/full", 3),
+        ("passmuster help run > /dev/full", 3),
+        ("passmuster completion bash > /dev/full", 3),
     ],
 )
 def test_an_output_that_is_full_is_told_and_is_no_failure_of_the_gate(folder: Path, command: str, code: int) -> None:
@@ -61,6 +67,7 @@ def test_an_output_that_is_full_is_told_and_is_no_failure_of_the_gate(folder: Pa
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     if code:
         assert "no space left on device" in done.stderr.lower()
+    assert "unexpected failure" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from passmuster.redaction._known_words import Words
 from passmuster.redaction._redactor import VALUE_LIMIT, Redactor
-from passmuster.redaction._secret_patterns import is_secret_name
+from passmuster.redaction._secret_names import is_secret_name
 
 JWT = ".".join(["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0In0", "c2lnbmF0dXJl-_x"])
 PEM = "-----BEGIN {0}-----\nMIIEow\nIBAAK\n-----END {0}-----".format("RSA PRIVATE KEY")
@@ -42,6 +42,53 @@ PEM = "-----BEGIN {0}-----\nMIIEow\nIBAAK\n-----END {0}-----".format("RSA PRIVAT
         ("ya29.", "a0AfH6SMBx-yz_0123456789"),
         ("SG.", "abcdefghijklmnop-_.qrstuvwxyz0123456789"),
         ("pypi-", "AgEIcHlwaS5vcmcCJDAwMDAw"),
+        ("dapi", "0123456789abcdef0123456789abcdef"),
+        ("123456789:AA", "abcdefghijklmnopqrstuvwxyz012345678"),
+        ("MTIzNDU2Nzg5MDEyMzQ1Njc4.Gabcde.", "abcdefghijklmnopqrstuvwxyz0123456789AB"),
+        ("ATATT3xFfGF0", "abcdefghijklmnopqrstuvwxyz0123456789"),
+        ("ATBB", "abcdefgh01234567ijklmnopqrstuv"),
+        ("r8_", "abcdefghijklmnopqrstuvwxyz0123456789AB"),
+        ("pplx-", "abcdefghijklmnopqrstuvwxyz0123456789abcdef"),
+        ("glsa_", "abcdefghijklmnopqrstuvwxyzABCDEF_01234567"),
+        ("glc_", "eyJvIjoiMTIzIiwibiI6InRlc3QiLCJrIjoiYWJj"),
+        ("lin_api_", "abcdefghijklmnopqrstuvwxyz0123456789ABCD"),
+        ("figd_", "abcdefghijklmnopqrstuvwxyz0123456789ABCD"),
+        ("PMAK-", "0123456789abcdef01234567-0123456789abcdef0123456789abcdef01"),
+        ("sk_", "0123456789abcdef0123456789abcdef0123456789abcdef"),
+        ("tvly-", "dev-abcdefghij0123456789"),
+        ("pcsk_", "abcde_ABCDEFGHIJ0123456789klmno"),
+        ("jina_", "0123456789abcdefABCDEFghijkl"),
+        ("apify_api_", "abcdefghijABCDEFGHIJ0123456789"),
+        ("fw_", "3ZabcdefghijABCDEFGHIJ01"),
+        ("tgp_v1_", "abcdefghijABCDEFGHIJ-0123456789"),
+        ("csk-", "abc4defghijABCDEFGHIJ0123456789"),
+        ("ntn_", "123456789abcdefABCDEFghijklmnop"),
+        ("secret_", "abc4defghijABCDEFGHIJ0123456789klmnopqrstuvwx"),
+        ("pat-na1-", "01234567-89ab-cdef-0123-456789abcdef"),
+        ("patAbCdEfGhIjKlMn.", "0123456789abcdef0123456789abcdef0123456789abcdef"),
+        ("xkeysib-", "0123456789abcdef0123456789abcdef-AbCdEfGh"),
+        ("key-", "0123456789abcdef0123456789abcdef"),
+        ("0123456789abcdef0123456789abcdef", "-us12"),
+        ("re_", "AbC4efGh_0123456789abcdefABCDEF"),
+        ("sq0atp-", "AbCdEfGhIjKlMnOpQr01"),
+        ("shpss_", "0123456789abcdef0123456789abcdef"),
+        ("sntrys_", "eyJpYXQiOjE2OTAwMDAwMDB9_0123456789"),
+        ("sbp_", "0123456789abcdef0123456789abcdef01234567"),
+        ("dp.st.", "prd0123456789abcdefABCDEF0123456789"),
+        ("hvb.", "AAAAAQJabcdefghij0123456789"),
+        ("tskey-", "auth-kAbCdEf-0123456789abcdef"),
+        ("rubygems_", "0123456789abcdef0123456789abcdef0123456789abcdef"),
+        ("glft-", "ABCdef0123456789_-xy"),
+        ("NRAK-", "0123456789ABCDEFGHIJKLMNOPQ"),
+        ("pscale_tkn_", "abcdefghijABCDEFGHIJ-0123456789"),
+        ("AbCdEfGhIjKlMn.atlasv1.", "abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ"),
+        ("aB1", "8Q~abcdefghijABCDEFGHIJ0123456789abc"),
+        ("LTAI", "5tAbCdEfGhIjKlMnOpQr"),
+        ("IQoJb3JpZ2lu", "X2VjEJr0123456789abcdefghijklmnopqrstuvwxyzABCDEF"),
+        ("1//0", "gabcdefghijABCDEFGHIJ-0123456789_abcdef"),
+        ("ops_eyJ", "zaWduSW5BZGRyZXNzIjoiMDEyMzQ1Njc4OSJ9"),
+        ("discord.com/api/webhooks/", "123456789012345678/AbCdEfGhIjKlMnOpQrSt-0123456789"),
+        ("lsv2_pt_", "0123456789abcdef0123456789abcdef_0123456789"),
         ("", JWT),
         ("", PEM),
         ("", PEM.partition("-----END")[0]),
@@ -74,6 +121,38 @@ def test_a_known_shape_is_hidden_wherever_it_stands(prefix: str, rest: str, fram
         ("postgres://u:p@ss@host/db", "postgres://u:[hidden #1]@host/db"),
         ("İİ PassWord=Hunter2 İ BEARER AbcDefGh", "İİ PassWord=[hidden #1] İ BEARER [hidden #2]"),
         ("redis://:pw@host", "redis://:[hidden #1]@host"),
+        ("postgres://admin:pa/ss#w0rd@db.example.com/x", "postgres://admin:[hidden #1]@db.example.com/x"),
+        ("mysql://u:p?q#r@localhost:3306/db", "mysql://u:[hidden #1]@localhost:3306/db"),
+        ("amqp://u:a@b/c@[::1]:5672/", "amqp://u:[hidden #1]@[::1]:5672/"),
+        ("https://u:pw@host.example/path?mail=a@b.example", "https://u:[hidden #1]@host.example/path?mail=a@b.example"),
+        (
+            "smtp://me@mail.example:s3c/ret@smtp.example.com:587",
+            "smtp://me@mail.example:[hidden #1]@smtp.example.com:587",
+        ),
+        ("https://0123456789abcdefghijklm@host/x", "https://[hidden #1]@host/x"),
+        ("root:s3cret@tcp(127.0.0.1:3306)/db", "root:[hidden #1]@tcp(127.0.0.1:3306)/db"),
+        ("sv=2020&sig=Zm9vYmFyQUJD%3D%3D&x=1", "sv=2020&sig=[hidden #1]&x=1"),
+        ("?X-Amz-Signature=0123456789abcdef&a=1", "?X-Amz-Signature=[hidden #1]&a=1"),
+        (
+            "?X-Goog-Credential=svc%40project&X-Goog-Signature=ab12cd34ef",
+            "?X-Goog-Credential=[hidden #1]&X-Goog-Signature=[hidden #2]",
+        ),
+        ("Cookie: lang=en; session=abc", "Cookie: [hidden #1]"),
+        ('{"set-cookie": "sid=abc; Path=/"}', '{"set-cookie": "[hidden #1]"}'),
+        ("<password>hunter two</password>", "<password>[hidden #1]</password>"),
+        ('<db:apiKey type="x">abc</db:apiKey>', '<db:apiKey type="x">[hidden #1]</db:apiKey>'),
+        ("curl -u admin:hunter2 https://x", "curl -u admin:[hidden #1] https://x"),
+        ("sshpass -p hunter2 ssh host", "sshpass -p [hidden #1] ssh host"),
+        ("your password is hunter2.", "your password is [hidden #1]."),
+        ("DB_PASS=hunter2", "DB_PASS=[hidden #1]"),
+        ("password_confirm: hunter2", "password_confirm: [hidden #1]"),
+        ("passwordConfirmation=hunter2", "passwordConfirmation=[hidden #1]"),
+        ("secret_value: hunter2", "secret_value: [hidden #1]"),
+        ("master_key = hunter2", "master_key = [hidden #1]"),
+        ("Api Key: hunter2", "Api Key: [hidden #1]"),
+        ("--master-key hunter2", "--master-key [hidden #1]"),
+        ("Authorization: ApiKey hunter2", "Authorization: ApiKey [hidden #1]"),
+        ("Server=x;Uid=u;Pwd=hunter2;", "Server=x;Uid=u;Pwd=[hidden #1];"),
         (f"password={JWT}, Bearer {JWT}", "password=[hidden #1], Bearer [hidden #1]"),
     ],
 )
@@ -95,6 +174,20 @@ def test_only_the_secret_part_of_a_text_is_hidden(text: str, hidden: str) -> Non
         "the key: value pair",
         "https://example.test:8080/a@b",
         "npm_config_registry_location",
+        "http://localhost:8080/users?mail=a@b.example",
+        "docker run -u 1000:1000 image",
+        "secret_santa_list_of_names_for_the_party",
+        "the password is required",
+        "the token is invalid",
+        "first_pass: 3 of 5, second pass: done",
+        "status: pass: 3 fail: 1",
+        "signature: def f(x)",
+        "function signature=foo",
+        "cookie: required",
+        "pattern_matching_is_a_long_word",
+        "patient-record-keeping-department",
+        "the fw_version_of_the_device_is_old",
+        "key-value-store-of-the-application",
         "-----BEGIN \nnot a block",
         "",
         "sk-",
@@ -110,6 +203,19 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         *((name, True) for name in ("password", "dbPassword", "api_key", "apikey", "X-Api-Key", "accessToken")),
         *((name, True) for name in ("refresh_token", "client_secret", "Authorization", "private_key", "credentials")),
         *((name, True) for name in ("passwd", "ssn", "user_ssn", "cvv", "card_number", "token", "SECRET", "password2")),
+        *(
+            (name, True)
+            for name in ("pass", "db_pass", "SMTP_PASS", "userPass", "password_confirm", "master_key", "pw")
+        ),
+        *((name, True) for name in ("passwordConfirmation", "secret_value", "token_value", "newPassword", "pin")),
+        *((name, True) for name in ("password_hash", "private_key_pem", "secret_key_base", "storageKey", "otp_code")),
+        *(
+            (name, True)
+            for name in ("recovery_codes", "session_key", "kennwort", "jwt", "card_number", "api_key_value")
+        ),
+        *((name, False) for name in ("first_pass", "bypass", "compass", "passenger", "boarding_pass", "spin", "value")),
+        *((name, False) for name in ("primary_key", "public_key", "sort_key", "cache_key", "confirm", "token_type")),
+        *((name, False) for name in ("password_policy", "secret_name", "next_token_value", "hash", "new", "data")),
         *((name, False) for name in ("max_tokens", "token_count", "tokens", "page_token", "lessn", "secretary")),
         *((name, False) for name in ("key", "percent", "password_length", "", "[2]", "author")),
     ],
@@ -145,6 +251,14 @@ def test_equal_secrets_share_a_number_and_others_do_not() -> None:
             [{"name": "Authorization", "value": "[hidden #1]"}, {"name": "Accept", "value": "abc"}],
         ),
         ("note", {"sk-abcdefghijklmnopqrstuvwx": 1}, {"[hidden #1]": 1}),
+        (
+            "headers",
+            [["Authorization", "abc"], ["Accept", "abc"]],
+            [["Authorization", "[hidden #1]"], ["Accept", "abc"]],
+        ),
+        ("env", [{"variable": "DB_PASS", "val": "x"}], [{"variable": "DB_PASS", "val": "[hidden #1]"}]),
+        ("login", {"pass": "x", "pass_count": 3}, {"pass": "[hidden #1]", "pass_count": 3}),
+        ("login", {"pass": True}, {"pass": True}),
     ],
 )
 def test_values_under_a_secret_name(argument: str, value: object, expected: object) -> None:
@@ -298,6 +412,8 @@ def test_counts_under_a_secret_name_are_no_secret() -> None:
     [
         *("a", "a ", "eyJ", "eyJaaaaaa.", "%20eyJaaaaa", "-----BEGIN ", "-----BEGIN A", "-----BEGIN A-----", "sk-"),
         *("password", "password=", "password: ", 'password="', "password ", "--", "--key ", "://a:", "://:a@", "@://"),
+        *("://a:b/", "@a.", "cookie: a=b", "<a>", "<password>", "-u a:", "sig=", "password is ", "0:AA", "M.", "pass_"),
+        *("docker login ", "api key ", "A", "0", "1//0", "a=", "a:", "password_value_"),
         *("bearer ", "basic:", "SG.", "SG.aaaaaaaaaaaa.", "glpat-", "hvs.a", "_", "\\n", "key=\\", "xox", '"', "'"),
     ],
 )
@@ -333,3 +449,24 @@ def test_hiding_twice_hides_no_more(text: str) -> None:
     redactor = Redactor()
     once = redactor.hide(text)
     assert redactor.hide(once) == once
+
+
+def test_a_pattern_that_backtracks_is_given_up() -> None:
+    redactor = Redactor(patterns=[r"(b|bb)+$", r"ord_\d+"])
+    texts = [f"{'b' * 40}! {number}" for number in range(400)]
+    started = time.perf_counter()
+    assert all(redactor.hide(text).startswith("[hidden #") for text in texts)
+    assert time.perf_counter() - started < 10
+    assert redactor.given_up == [r"(b|bb)+$"]
+    assert Redactor(patterns=[r"(b|bb)+$"]).hide("harmless") == "[hidden #1]", "it is not tried again in this process"
+
+
+def test_a_pattern_that_is_merely_slow_is_given_up_too() -> None:
+    redactor = Redactor(patterns=[r"(?:[a-z]*x){3}[0-9]"])
+    text = "x" * 1_000  # long enough for a search to be slow on any machine, short enough to end in time
+    started = time.perf_counter()
+    for number in range(20_000):
+        redactor.hide(f"{text}{number:05}"[:-5] + "!")
+        if redactor.given_up:
+            break
+    assert time.perf_counter() - started < 20

@@ -377,7 +377,8 @@ def test_the_combined_suite_is_found_in_its_folder_and_writes_its_own_reports(pr
     good = '{"type": "tool_call", "tool": "get_customer", "arguments": {"id": "c"}}'
     code, output = project.trace('{"type": "tool_call", "tool": "authenticate_user", "arguments": {}}', good).run()
     assert code == 0
-    assert output.startswith("customer-service-agent (mcp-eval.yaml)")
+    assert "\ncustomer-service-agent (" in output
+    assert "mcp-eval.yaml): 1 trace\n" in output
 
     code, output = project.calls("get_customer", "admin_x").run()
     assert code == 1

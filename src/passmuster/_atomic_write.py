@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+PRIVATE_FOLDER = ".passmuster"
+"""The folder under a root for the history, verdicts of judges and live runs."""
 
-def replace_file(target: Path, data: bytes) -> None:
+
+def create_file(target: Path, data: bytes) -> None:
+    """Write a file that is not there yet. Raises `FileExistsError` where one is, also if it came up only now."""
+    temporary = target.with_name(f".passmuster-{os.urandom(8).hex()}.tmp")
+    try:
+        replace_file(temporary, data)
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            with open(target, "xb") as file:
+                file.write(data)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def replace_file(target: Path, data: bytes | Iterable[bytes]) -> None:
     """Write a file beside its place, then put it there at once. It keeps the permissions of the one before it."""
     if target.is_dir():
         raise IsADirectoryError(None, "it is a folder")
@@ -15,7 +36,8 @@ def replace_file(target: Path, data: bytes) -> None:
     temporary = target.with_name(f".passmuster-{os.urandom(8).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
-            file.write(data)
+            for piece in (data,) if isinstance(data, bytes) else data:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:
@@ -25,3 +47,11 @@ def replace_file(target: Path, data: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder for what nobody wants to commit by accident: it tells git to look away."""
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists() or not ignore.stat().st_size:  # a full disk may have left an empty one behind
+        replace_file(ignore, b"*\n")

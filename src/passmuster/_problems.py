@@ -52,6 +52,14 @@ class OutsideError(Exception):
         super().__init__(str(problem))
 
 
+class WorkerFailure(Exception):
+    """A worker process failed in a way that nobody foresaw; `details` is its traceback."""
+
+    def __init__(self, details: str) -> None:
+        self.details = details
+        super().__init__(f"a worker process failed: {details.strip().rpartition(chr(10))[2]}")
+
+
 def did_you_mean(found: str, known: Iterable[str]) -> str:
     """A trailing hint naming the nearest known word, or nothing."""
     import difflib  # late, for most runs have no mistake

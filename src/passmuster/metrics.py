@@ -32,7 +32,7 @@ __all__ = [
 
 Measure = Callable[[Sequence[Any], Sequence[Any]], int]
 
-MATCH_MODES = ("strict", "unordered", "subset", "superset")
+MATCH_MODES = ("strict", "unordered", "subset", "superset", "in_order")
 """How `match` may compare."""
 
 
@@ -124,14 +124,22 @@ def match(predicted: Sequence[str], reference: Sequence[str], mode: str = "subse
     """Whether the calls made (P) match the reference (R) in the sense of the mode.
 
     `strict`: P = R, as lists. `unordered`: set(P) = set(R). `subset`: set(R) ⊆ set(P), so that extra calls are
-    fine. `superset`: set(P) ⊆ set(R), so that only reference tools were used. An empty R is a `subset` of
-    anything, and an empty P fits `superset` always.
+    fine. `superset`: set(P) ⊆ set(R), so that only reference tools were used. `in_order`: R is a subsequence of P, so
+    that its calls were made in this order, with others between them. An empty R is a `subset` of anything and
+    `in_order` with it, and an empty P fits `superset` always.
 
     >>> match(["search", "rerank", "generate"], ["search", "generate"])
     True
     >>> match(["search", "rerank", "generate"], ["search", "generate"], mode="superset")
     False
+    >>> match(["search", "rerank", "generate"], ["search", "generate"], mode="in_order")
+    True
+    >>> match(["generate", "search"], ["search", "generate"], mode="in_order")
+    False
     """
+    if mode == "in_order":
+        made = iter(predicted)
+        return all(name in made for name in reference)  # `in` goes on behind the call that it found
     if mode == "subset":
         return set(predicted).issuperset(reference)
     if mode == "strict":

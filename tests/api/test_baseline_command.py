@@ -89,7 +89,7 @@ def test_a_saved_run_is_compared_with(saved: Path) -> None:
     worse = passmuster_(*run, "bad.jsonl", "--report", "json=r.json", cwd=saved)
     assert worse.code == 1
     for id_ in "BCD":
-        assert f"baseline {id_}  passed in the baseline and now fails: " in worse.stdout
+        assert f"baseline {id_}: passed in the baseline and now fails: " in worse.stdout
     assert "baseline A" not in worse.stdout
     report = json.loads((saved / "r.json").read_bytes())
     assert report["provenance"]["options"]["baseline"] == "b.json"
@@ -101,6 +101,8 @@ def test_a_saved_run_is_compared_with(saved: Path) -> None:
         "p_value": 0.125,
         "adjusted_p_value": 0.125,
         "pairs": 4,
+        "max_drop": 0.0,
+        "level": 0.05,
     }
 
 
@@ -172,7 +174,7 @@ def test_the_suite_can_name_its_baseline(shop: Path) -> None:
     assert passmuster_("baseline", "save", "--traces", "good.jsonl", cwd=shop).code == 0
     assert passmuster_("baseline", "save", "--traces", "bad.jsonl", "-o", "other.json", cwd=shop).code == 0
     assert "pass_rate 75% → 0% over 4 scenarios" in passmuster_(*run, cwd=shop).stdout
-    assert "pass_rate 0% → 0% over 4 scenarios" in passmuster_(*run, "--baseline", "other.json", cwd=shop).stdout
+    assert "pass_rate 0% → 0% over 4 scenarios" in passmuster_(*run, "-vv", "--baseline", "other.json", cwd=shop).stdout
     (shop / "kept" / "b.json").unlink()
     (shop / "kept" / "golden.jsonl").write_bytes((shop / "good.jsonl").read_bytes())
     (shop / "passmuster.yaml").write_text(SUITE + "baseline: {file: kept}\n")
@@ -308,7 +310,7 @@ def test_what_the_other_commands_refuse(words: list[str], told: str, saved: Path
 
 
 def test_a_ratchet_changes_the_numbers_and_nothing_else(saved: Path) -> None:
-    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
+    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--to", "value", cwd=saved)
     assert (ended.code, ended.stderr) == (0, "")
     assert (saved / "passmuster.yaml").read_text(encoding="utf-8") == (
         SUITE.replace('"≥ 40%"', '"≥ 75%"')
@@ -323,12 +325,14 @@ def test_a_ratchet_changes_the_numbers_and_nothing_else(saved: Path) -> None:
     assert "passmuster.yaml:4: thresholds.blocking.pass_rate >= 40% → >= 75% (reached 75%)" in ended.stdout
     assert passmuster_("run", "--no-history", "--traces", "good.jsonl", cwd=saved).code == 0
     assert passmuster_("run", "--no-history", "--traces", "bad.jsonl", cwd=saved).code == 1
-    again = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
+    again = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--to", "value", cwd=saved)
     assert again.stdout == "No bound was tightened.\n"
 
 
 def test_a_dry_run_prints_the_change_and_writes_nothing(saved: Path) -> None:
-    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--dry-run", "--slack", "5%", cwd=saved)
+    ended = passmuster_(
+        "baseline", "ratchet", "--baseline", "b.json", "--to", "value", "--dry-run", "--slack", "5%", cwd=saved
+    )
     assert '-    pass_rate: "≥ 40%"          # to be raised\n' in ended.stdout
     assert '+    pass_rate: "≥ 70%"          # to be raised\n' in ended.stdout
     assert "+    latency_p95: '< 0.126s'\n" in ended.stdout
@@ -379,7 +383,7 @@ def test_how_bounds_are_raised(before: str, after: str | None, said: str, saved:
     for ending in ("\n", "\r\n"):
         text = f"\ufeff# ≥ thresholds ≥\nthresholds: {before}   # 50\n{SCENARIOS}".replace("\n", ending)
         path.write_bytes(text.encode())
-        ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
+        ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--to", "value", cwd=saved)
         assert ended.code == 0, ended.stderr
         assert said.strip("≥ ") in ended.stdout
         assert path.read_bytes().decode() == (text.replace(before, after) if after else text)
@@ -392,7 +396,7 @@ def test_composite_is_left_alone_and_a_json_suite_stays_json(saved: Path) -> Non
     text = json.dumps(suite, indent=1)
     assert "\\u2265" in text
     (saved / "passmuster.json").write_text(text)
-    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
+    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--to", "value", cwd=saved)
     assert "not changed: composite: a formula is not a bound" in ended.stdout
     expected = text.replace("2265 50%", "2265 75%").replace('"accuracy": 50', '"accuracy": 75').replace("5s", "0.12s")
     assert (saved / "passmuster.json").read_text() == expected
@@ -401,7 +405,7 @@ def test_composite_is_left_alone_and_a_json_suite_stays_json(saved: Path) -> Non
 def test_what_was_counted_in_another_way_is_left_alone(saved: Path) -> None:
     text = SUITE.replace("id: B, ", "id: B, weight: 3, ")
     (saved / "passmuster.yaml").write_text(text, encoding="utf-8")
-    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--dry-run", cwd=saved)
+    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--to", "value", "--dry-run", cwd=saved)
     for name in ("thresholds.warning.weighted_pass_rate", "pass_criteria.overall"):
         assert f"not changed: {name}: the baseline was saved with other weights or categories" in ended.stdout
     assert '+    pass_rate: "≥ 75%"' in ended.stdout
@@ -426,7 +430,7 @@ def test_a_file_that_would_say_anything_else_is_not_written(
 ) -> None:
     monkeypatch.setattr("passmuster.api._thresholds.edit_bounds", lambda text, is_json, edits: Edited(spoil(text), {}))
     monkeypatch.setattr("passmuster.api._thresholds.tightened", lambda *arguments: iter(()))
-    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved)
+    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", "--to", "value", cwd=saved)
     assert ended.code == 2
     assert told in ended.stderr
     assert (saved / "passmuster.yaml").read_text(encoding="utf-8") == SUITE
@@ -457,7 +461,7 @@ def test_a_link_to_a_suite_stays_a_link(saved: Path) -> None:
     real = saved / "real.yaml"
     (saved / "passmuster.yaml").rename(real)
     (saved / "passmuster.yaml").symlink_to(real)
-    assert passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=saved).code == 0
+    assert passmuster_("baseline", "ratchet", "--baseline", "b.json", "--to", "value", cwd=saved).code == 0
     assert (saved / "passmuster.yaml").is_symlink()
     assert '"≥ 75%"' in real.read_text(encoding="utf-8")
 
@@ -554,7 +558,7 @@ def test_after_a_ratchet_the_baselines_own_traces_pass(
     source, asked = source_of(tmp_path, traces), Settings(today=DAY)
     baseline, _ = record(suite, [source], asked)
     before = evaluate_sources(suite, [source], asked, baseline=baseline)
-    turned = tightening(suite, baseline, slack)
+    turned = tightening(suite, baseline, slack, "value")
 
     path.write_bytes(turned.after)
     raised = load_suite(path, root=tmp_path)
@@ -576,7 +580,7 @@ def test_after_a_ratchet_the_baselines_own_traces_pass(
     for old, new in zip(bounds_of(suite), bounds_of(raised), strict=True):
         assert (new.value >= old.value) if old.operator in (">", ">=") else (new.value <= old.value)
         assert (new.operator, new.metric, new.confidence) == (old.operator, old.metric, old.confidence)
-    again = tightening(raised, baseline, slack)
+    again = tightening(raised, baseline, slack, "value")
     assert (again.after, again.raised) == (turned.after, [])
 
 
@@ -594,3 +598,18 @@ def test_what_was_not_judged_is_recorded_with_a_note(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "note: judges were off" in done.stderr
     assert "note: recorded as undecided: A" in done.stderr
+
+
+def test_by_default_bounds_are_tightened_to_what_a_fresh_run_reaches(tmp_path: Path) -> None:
+    suite = {
+        "scenarios": [{"id": f"S-{n}", "correctness": {"expected_in_answer": "yes"}} for n in range(40)],
+        "thresholds": {"blocking": {"pass_rate": "50%", "latency_p95": 5000}},
+    }
+    (tmp_path / "passmuster.json").write_text(json.dumps(suite), encoding="utf-8")
+    answers = [{"scenario": f"S-{n}", "answer": "no" if n < 4 else "yes", "total_duration_ms": n} for n in range(40)]
+    (tmp_path / "t.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in answers), encoding="utf-8")
+    passmuster_("baseline", "save", "--traces", "t.jsonl", "-o", "b.json", cwd=tmp_path)
+    ended = passmuster_("baseline", "ratchet", "--baseline", "b.json", cwd=tmp_path)
+    assert "thresholds.blocking.pass_rate >= 50% → >= 72.97% (reached 90%)" in ended.stdout
+    assert "too few runs are recorded to predict a fresh one; --to value takes the recorded value" in ended.stdout
+    assert passmuster_("run", "--no-history", "--traces", "t.jsonl", cwd=tmp_path).code == 0

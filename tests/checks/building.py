@@ -70,6 +70,7 @@ def judge(
     traces: Sequence[str | Mapping[str, Any]],
     *,
     strict: bool = False,
+    accept_loss: bool = False,
     today: str = TODAY,
     only: tuple[str, ...] = (),
     files: Mapping[str, str] | None = None,
@@ -79,7 +80,7 @@ def judge(
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve()
         path, source = write(folder, suite, traces, **(files or {}))
-        settings = Settings(today=datetime.date.fromisoformat(today), strict=strict, only=only)
+        settings = Settings(today=datetime.date.fromisoformat(today), strict=strict, only=only, accept_loss=accept_loss)
         golden = folder / "golden.jsonl"
         golden.write_text("".join(f"{json.dumps(one)}\n" for one in baseline), encoding="utf-8")
         return judge_sources(

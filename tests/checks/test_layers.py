@@ -17,6 +17,7 @@ from tests.checks.building import Step, call, judge, trace
 import passmuster
 from passmuster.api._redact_report import redact_report
 from passmuster.cli._main import command
+from passmuster.engine._execution import ONE_PROCESS
 from passmuster.engine._parts import cut
 from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
@@ -104,8 +105,6 @@ def stated(scenario: Scenario) -> dict[str, Any]:
         ({"path": {"max_loops": None}}, {"path": {"expected_tools": ("look",)}}),
         ({"path": None}, {"path": None}),
         ({"path": {"max_loops": None, "expected_tools": None}}, {"path": None}),
-        ({"cost": {"max_llm_calls": None, "max_cost_usd": 1}}, {"cost": {"max_cost_usd": 1}}),
-        ({"cost": {"max_llm_calls": None}}, {}),
         (
             {"correctness": {"json_schema": {"properties": {"b": {"const": 1}}}}},
             {
@@ -539,10 +538,61 @@ def test_no_split_of_the_traces_changes_the_report(tmp_path: Path, runs: list[An
     path = tmp_path / "t.jsonl"
     path.write_text("".join(f"{json.dumps(run)}\n" for run in runs))
     source = Source(str(path), "t.jsonl")
-    tallies = [execute(Job(suite, today), [piece], 1, Progress()) for piece in cut([source], 2, part)]
+    tallies = [execute(Job(suite, today), [piece], ONE_PROCESS, Progress()) for piece in cut([source], 2, part)]
     chance.shuffle(tallies)
     together = merge(tallies)
     report = conclude(suite, together, today, lines_of(together.spots(), together.part_lines()))
     whole = judge_sources(suite, [source], today)
     assert report.scenarios == whole.scenarios
     assert (report.gate, report.exit_code, report.verdict) == (whole.gate, whole.exit_code, whole.verdict)
+
+
+@pytest.mark.parametrize(("most", "status"), [(0, "warn"), (1, "warn"), (2, "pass"), (3, "pass")])
+def test_the_number_of_handoffs_is_limited(most: int, status: str) -> None:
+    report = on_path({"max_handoff_count": most}, [TO_BILLING, call("a"), TO_LEGAL])
+    assert statuses(report)["path"] == {"max_handoff_count": status}
+
+
+@pytest.mark.parametrize(
+    ("asked", "steps", "status"),
+    [
+        ({"calls": ["a", {"tool": "b", "optional": True}]}, "a", "pass"),
+        ({"calls": ["a", {"tool": "b", "optional": True}]}, "b", "warn"),
+        ({"calls": ["a", {"tool": "b", "optional": True}], "extras": "forbid"}, "a b", "pass"),
+        ({"calls": ["a", {"tool": "b", "optional": True}], "extras": "forbid"}, "a b b", "warn"),
+        ({"calls": ["a", "b"], "missing": "allow", "extras": "forbid"}, "b", "pass"),
+        ({"calls": ["a", "b"], "missing": "allow", "extras": "forbid"}, "", "pass"),
+        ({"calls": ["a", "b"], "missing": "allow", "extras": "forbid"}, "b c", "warn"),
+        ({"calls": ["a", "b"], "missing": "allow", "mode": "exact"}, "b", "pass"),
+        ({"calls": ["a", "b"], "missing": "allow", "mode": "exact"}, "b a", "warn"),
+        ({"calls": [{"tool": "a", "args": {}, "match": "exact"}, "b"]}, "a b", "pass"),
+        ({"calls": [{"tool": "p", "args": {}, "match": "exact"}]}, [call("p", {"x": 1})], "warn"),
+        ({"calls": [{"tool": "p", "args": {}, "match": "subset"}], "args": "exact"}, [call("p", {"x": 1})], "pass"),
+        # Unknown arguments leave it open, unless it is broken or kept without them.
+        ({"calls": [{"tool": "p", "args": {"x": 1}}]}, [{**call("p"), "arguments": None}], "skip"),
+        ({"calls": [{"tool": "p", "args": {"x": {"$absent": True}}}]}, [{**call("p"), "arguments": None}], "skip"),
+        ({"calls": ["p"]}, [{**call("p"), "arguments": None}], "pass"),
+        ({"calls": [{"tool": "p", "args": {"x": 1}}, "q"]}, [{**call("p"), "arguments": None}], "warn"),
+        (
+            {"calls": [{"tool": "p", "args": {"x": 1}}]},
+            [{**call("p"), "arguments": None}, call("p", {"x": 1})],
+            "pass",
+        ),
+    ],
+)
+def test_calls_may_be_missing_optional_or_exact(asked: dict[str, Any], steps: Any, status: str) -> None:
+    assert statuses(on_path({"expected_calls": asked}, steps))["path"] == {"expected_calls": status}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "[{tool: a, optional: true}]",
+        "{calls: [{tool: a, optional: true}]}",
+        "{calls: [a, b], missing: allow}",
+        "{calls: [a], missing: allow, mode: in_order}",
+    ],
+)
+def test_calls_that_may_all_be_missing_ask_nothing(tmp_path: Path, asked: str) -> None:
+    (problem,) = problems(tmp_path, f"scenarios: [{{id: A, path: {{expected_calls: {asked}}}}}]")
+    assert "every call may be missing and extras are allowed, so nothing would be checked" in problem

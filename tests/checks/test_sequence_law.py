@@ -194,7 +194,7 @@ def expected(rule: Rule, calls: list[Step]) -> tuple[bool, bool]:
         case "blocklist":
             return bool(calls), not any(any_means(rule["tools"], step) for step in calls)
         case "allowlist":
-            return bool(calls), all(any_means(rule["tools"], step) for step in calls)
+            return bool(calls) or rule["tools"] == [], all(any_means(rule["tools"], step) for step in calls)
         case "count" | "max_calls":
             attempts = sum(any_means(rule["tool"], step) for step in calls)
             successes = sum(any_did(rule["tool"], step) for step in calls)

@@ -18,6 +18,7 @@ import pytest
 from tests.reports import report_factory as made
 
 import passmuster
+from passmuster._atomic_write import PRIVATE_FOLDER
 from passmuster.history import _schema as schema
 from passmuster.history import _store as store
 from passmuster.history._reading import read_history, report_of
@@ -361,3 +362,39 @@ def test_a_history_is_read_where_nothing_can_be_written() -> None:
         )
         assert (ended.stdout, ended.stderr) == ("[1] customer-service\n", "")
         assert sorted(path.name for path in (root / ".passmuster").iterdir()) == [".gitignore", "history.db"]
+
+
+@pytest.mark.parametrize(
+    "left_behind",
+    [
+        {},
+        {".gitignore": b""},
+        {".gitignore": b"", "history.db": b""},
+        {"history.db": b""},
+        {".gitignore": b"", "history.db": None},
+    ],
+)
+def test_what_a_full_disk_left_behind_is_completed(tmp_path: Path, left_behind: dict[str, bytes | None]) -> None:
+    folder = tmp_path / PRIVATE_FOLDER
+    folder.mkdir()
+    for name, content in left_behind.items():
+        if content is None:
+            keep(made.report(), write(made.report()), tmp_path)
+            (folder / ".gitignore").write_bytes(b"")
+        else:
+            (folder / name).write_bytes(content)
+    keep(made.report(), write(made.report()), tmp_path)
+    assert (folder / ".gitignore").read_text() == "*\n"
+    assert [path.name for path in folder.iterdir() if path.name.endswith(".tmp")] == []
+
+
+@pytest.mark.parametrize("own", ["# kept in git\n", "!history.db\n"])
+def test_a_gitignore_of_ones_own_stays(tmp_path: Path, own: str) -> None:
+    keep(made.report(), write(made.report()), tmp_path)
+    ignore = tmp_path / PRIVATE_FOLDER / ".gitignore"
+    ignore.write_text(own)
+    keep(made.report(), write(made.report()), tmp_path)
+    assert ignore.read_text() == own
+    ignore.unlink()
+    keep(made.report(), write(made.report()), tmp_path)
+    assert not ignore.exists()

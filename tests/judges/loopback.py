@@ -76,6 +76,17 @@ class Sends:
 
 
 @dataclass(frozen=True)
+class Streams:
+    """Server-sent events, one after the other; `go_on` is waited for before the last one."""
+
+    events: tuple[bytes, ...]
+    cut: bool = False
+    """Whether the connection ends without an end of the answer."""
+    go_on: threading.Event | None = None
+    delay: float = 0.0
+
+
+@dataclass(frozen=True)
 class CutsOff:
     """An answer that ends in the middle of its body."""
 
@@ -89,7 +100,7 @@ class Drips:
     delay: float = 0.0
 
 
-Behaviour = Says | Refuses | Sends | CutsOff | Drips
+Behaviour = Says | Refuses | Sends | Streams | CutsOff | Drips
 Mind = Callable[[Asked], Behaviour]
 
 
@@ -189,6 +200,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(status, json.dumps(error).encode(), headers)
             case Sends(content=content, kind=kind):
                 self._send(200, content, kind=kind)
+            case Streams():
+                self._stream(behaviour)
             case CutsOff():
                 content = json.dumps(_reply(scored(5), asked)).encode()
                 self._head(200, len(content))
@@ -202,6 +215,20 @@ class _Handler(BaseHTTPRequestHandler):
                         self.wfile.flush()
                         time.sleep(0.02)
                 self.close_connection = True
+
+    def _stream(self, streams: Streams) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for event in streams.events:
+            if streams.go_on is not None and event is streams.events[-1]:
+                streams.go_on.wait(60)
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+        if streams.cut:
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
 
     def _send(
         self, status: int, content: bytes, headers: Mapping[str, str] | None = None, kind: str = "application/json"

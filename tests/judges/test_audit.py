@@ -19,6 +19,7 @@ from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question, 
 from passmuster.cli._main import command
 from passmuster.judges._audit import Audit, Figure, Overruled, Rated, audit
 from passmuster.judges._cache import load
+from passmuster.scoring import wilson
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 NOBODY = "nobody asked"
@@ -50,6 +51,33 @@ def table(pass_pass: int, pass_fail: int, fail_pass: int, fail_fail: int) -> Aud
         Rated(inquiry(f"{name} {number}"), name[0] == "p") for name, count in cells.items() for number in range(count)
     ]
     return audit(rated, [], [scores(lambda answer: 5 if answer[1] == "p" else 1)], NOBODY)
+
+
+def of_scenarios(scenarios: int, labels: int) -> Audit:
+    """An audit with several labels of each scenario; on one of four, the judge is always wrong."""
+    rated = [
+        Rated(
+            inquiry(f"{'pp' if number % 2 else 'ff'} {place} {number}"),
+            bool(number % 2) != (place % 4 == 0),
+            f"S-{place}",
+        )
+        for place in range(scenarios)
+        for number in range(labels)
+    ]
+    return audit(rated, [], [scores(lambda answer: 5 if answer[1] == "p" else 1)], NOBODY)
+
+
+def test_labels_of_one_scenario_are_one_in_the_sample() -> None:
+    single, several = of_scenarios(40, 1), of_scenarios(40, 10)
+    assert several.agreement.value == single.agreement.value == 0.75
+    assert (several.agreement.n, single.agreement.n) == (400, 40)
+    assert several.agreement.ci95 == pytest.approx(single.agreement.ci95)
+    assert several.kappa.ci95 is not None
+    assert several.kappa.ci95[1] - several.kappa.ci95[0] > 0.35  # 400 independent labels would have 0.13
+
+
+def test_labels_of_one_scenario_alone_tell_of_it() -> None:
+    assert of_scenarios(1, 30).agreement.ci95 == pytest.approx(wilson(0, 30))
 
 
 # ── Counting ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -105,8 +133,11 @@ def test_high_agreement_can_stand_in_for_kappa() -> None:
 
 
 @pytest.mark.parametrize("error", [0.02, 0.1, 0.3])
-def test_a_known_error_rate_is_within_the_interval_as_often_as_it_says(error: float) -> None:
+def test_a_known_error_rate_is_within_the_interval_as_often_as_it_says(
+    error: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """300 audits of judges that err with a known chance, on 240 labels each."""
+    monkeypatch.setattr("passmuster.scoring._agreement._DRAWS", 20)  # for κ, which this does not look at: 10 s saved
     covered, audits = 0, 300
     for seed in range(audits):
         chance = random.Random(seed)

@@ -171,7 +171,7 @@ TRACE = {"scenario": "S", "trace_id": "t", "answer": "Hello."}
 
 def judged(folder: Path, judge: Loopback, *options: str, scenario: dict[str, Any] = SCENARIO, **more: Any) -> Ran:
     trace = more.pop("trace", TRACE)
-    write(folder, judge_config(judge, require_calibration=True), [scenario], [trace], **more)
+    write(folder, judge_config(judge, require_calibration=True, cache=False), [scenario], [trace], **more)
     return run(folder, "--today", "2026-01-01", *options)
 
 

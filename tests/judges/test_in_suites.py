@@ -59,6 +59,17 @@ def test_all_three_are_asked_in_turn(provider: str, tmp_path: Path) -> None:
     assert ran.checks("S")["llm_judge"][1] == "score 5 ≥ 3 (Is polite.): Because."
 
 
+def test_a_report_says_what_judges_were_asked_and_what_it_cost(tmp_path: Path) -> None:
+    with loopback(by_kind()) as judge:
+        priced = judge_config(judge, input_usd_per_million=10.0, output_usd_per_million=100.0)
+        write(tmp_path, priced, [judged(**CHAIN)], [told()])
+        first, again = run(tmp_path), run(tmp_path)
+    assert first.report["judging"]["questions"] == 3
+    assert first.report["judging"]["calls"] == len(judge.asked) == 3
+    assert first.report["judging"]["spent_usd"] > 0
+    assert again.report["judging"] == {"questions": 3, "calls": 0, "spent_usd": 0.0}
+
+
 @PROVIDERS
 def test_no_judge_is_asked_where_a_deterministic_check_failed(provider: str, tmp_path: Path) -> None:
     stated = judged(expected_in_answer="bye", exact_match="Bye.", not_in_answer="x", **CHAIN)
@@ -251,6 +262,37 @@ def test_a_committed_cache_needs_no_key_and_no_network(provider: str, tmp_path: 
     assert live.code == again.code == cached.code == 0
     assert live.report["scenarios"] == cached.report["scenarios"]
     assert "k-123456" not in (tmp_path / "verdicts.jsonl").read_text()
+
+
+def test_verdicts_are_kept_by_default(tmp_path: Path) -> None:
+    with loopback(scored(5)) as judge:
+        write(tmp_path, judge_config(judge), [judged()], [told()])
+        assert [run(tmp_path).code for _ in range(2)] == [0, 0]
+        assert len(judge.asked) == 1
+    kept = tmp_path / ".passmuster" / "judge-cache.jsonl"
+    assert len(load(kept)) == 1
+    assert (tmp_path / ".passmuster" / ".gitignore").read_text() == "*\n"
+    assert run(tmp_path, "--judge", "cached").code == 0
+
+
+def test_no_verdict_is_kept_where_no_cache_is_wanted(tmp_path: Path) -> None:
+    with loopback(scored(5)) as judge:
+        write(tmp_path, judge_config(judge, cache=False), [judged()], [told()])
+        assert [run(tmp_path).code for _ in range(2)] == [0, 0]
+        assert len(judge.asked) == 2
+    assert not (tmp_path / ".passmuster").exists()
+    assert run(tmp_path, "--judge", "cached").code == 3
+
+
+def test_no_verdict_is_kept_outside_the_root(tmp_path: Path) -> None:
+    suite, outside = tmp_path / "suite", tmp_path / "outside"
+    suite.mkdir()
+    outside.mkdir()
+    (suite / ".passmuster").symlink_to(outside)
+    with loopback(scored(5)) as judge:
+        write(suite, judge_config(judge), [judged()], [told()])
+        assert run(suite).code == 2
+    assert not list(outside.iterdir())
 
 
 def test_what_is_not_cached_is_an_error(tmp_path: Path) -> None:
@@ -575,3 +617,27 @@ def test_an_interrupt_keeps_what_was_paid_for(provider: str, tmp_path: Path) -> 
         assert run(tmp_path).code == 0
         assert len(judge.asked) - before == 4
     assert not list(tmp_path.glob(".passmuster-*")) + list(tmp_path.glob("*.lock"))
+
+
+# ── What a rubric tells the judge ───────────────────────────────────────────────────────────────────────────
+
+
+def test_a_scale_and_a_file_are_part_of_the_question(tmp_path: Path) -> None:
+    rubric = {"rule": "Is complete.", "scale": ["1: no steps", "5: all steps"], "context_file": "faq.md"}
+    (tmp_path / "faq.md").write_text("Refunds take nine days.", encoding="utf-8")
+    with loopback(by_kind()) as judge:
+        write(tmp_path, judge_config(judge, "openai"), [judged(llm_judge=rubric)], [told()])
+        ran = run(tmp_path)
+    assert ran.code == 0
+    (asked,) = judge.asked
+    sent = json.dumps(asked.body)
+    assert "5: all steps" in sent
+    assert "Refunds take nine days." in sent
+
+
+def test_a_file_for_the_judge_that_is_missing_is_a_mistake_in_the_suite(tmp_path: Path) -> None:
+    rubric = {"rule": "Is complete.", "context_file": "../faq.md"}
+    write(tmp_path, DOWN, [judged(llm_judge=rubric)], [told()])
+    ran = run(tmp_path)
+    assert ran.code == 2
+    assert "'../faq.md' is outside the root" in ran.stderr

@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import os
 import pty
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.reports.report_factory import line, report, rich_report, rule, scenario, test_report, too_much, violation
 
 from passmuster.reports._text import one_line
 from passmuster.reports.formats import console
+from passmuster.scoring._report import RunPlace
 
 SEED_ARGS = """\
 ❌ FAIL: args_valid
@@ -122,39 +125,32 @@ def test_labels_come_from_the_fields_there_are(fields: dict[str, Any], expected:
     ("test", "gate", "expected"),
     [
         (test_report(), None, "✓ PASS: args_valid (check_all_args)  12 traces"),
-        (test_report(violation(), status="warn"), None, "⚠ WARN: args_valid (check_all_args)"),
+        (
+            test_report(violation(), status="warn"),
+            None,
+            "⚠ WARN: args_valid (check_all_args)  Value exceeds maximum (max: 30)",
+        ),
         (test_report(status="error", error="Boom"), None, "❌ ERROR: args_valid (check_all_args)"),
-        (test_report(exercised=False), None, "⚠ NOT EXERCISED: args_valid (check_all_args)  12 traces"),
+        (
+            test_report(exercised=False),
+            None,
+            "⚠ NOT EXERCISED: args_valid (check_all_args)  0 violations on 0 traces (passmuster.yaml:4)",
+        ),
         (
             test_report(exercised=False),
             [line("test", "check_all_args", "pass"), line("vacuous", "check_all_args")],
             "❌ FAIL: args_valid (check_all_args)",
         ),
-        (test_report(rules=[rule(exercised_on=0)]), None, "   Never exercised: rule before at line 9"),
+        (
+            test_report(rules=[rule(exercised_on=0), rule()]),
+            None,
+            "⚠ NOT EXERCISED: args_valid (check_all_args)  1 of 2 rules never exercised: before at line 9",
+        ),
     ],
 )
 def test_every_way_a_test_can_end(test: object, gate: list[Any] | None, expected: str) -> None:
     fields = {} if gate is None else {"gate": gate}
     assert expected in printed(test, **fields).splitlines()
-
-
-def test_many_violations_are_shown_in_part() -> None:
-    text = printed(test_report(*[violation(message=f"m{n}") for n in range(40)], violation_count=9000))
-    assert "m9\n" in text
-    assert "m10\n" not in text
-    assert "   … and 8990 more (all of them are in the other reports)\n" in text
-
-
-def test_many_scenarios_are_shown_in_part_those_that_failed_first() -> None:
-    many = [scenario(id=f"S-{number}", status="fail" if number == 70 else "warn") for number in range(80)]
-    gate = [
-        line(kind="scenario", id=one.id, level="blocking" if one.status == "fail" else "warning", status="fail")
-        for one in many
-    ]
-    shown = console.write(report(scenarios=many, gate=gate)).decode()
-    heads = [text for text in shown.splitlines() if ": scenario S-" in text]
-    assert (len(heads), heads[0]) == (50, "❌ FAIL: scenario S-70 (adversarial)")
-    assert "… and 30 more scenarios that did not simply pass" in shown
 
 
 def test_a_traceback_is_shown_line_by_line() -> None:
@@ -163,41 +159,75 @@ def test_a_traceback_is_shown_line_by_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("made", "verdict", "last"),
     [
-        (report(test_report(), test_report(id="b")), "PASS: 2 tests held on 12 traces."),
+        (
+            report(test_report(), test_report(id="b")),
+            "PASS: 2 tests held on 12 traces.",
+            "PASS. Nothing to do: the agent may ship.",
+        ),
         (
             report(test_report(too_much()), test_report(id="b")),
-            "FAIL: 1 of 2 tests failed on 1 of 12 traces;"
-            " start with policies/customer.yaml:12 (apply_discount, percent = 50).",
+            "FAIL: 1 of 2 tests failed on 1 of 12 traces.",
+            "FAIL. Next: look at traces/a.jsonl:29 (trace t-7): apply_discount, percent = 50, which breaks"
+            " policies/customer.yaml:12.",
         ),
         (
             report(test_report(violation(), status="warn"), test_report(id="b")),
-            "PASS with 1 warning: 1 of 2 tests held on 12 traces;"
-            " look at check_all_args (passmuster.yaml:4): 1 violations on 1 traces.",
+            "PASS with 1 warning: 1 of 2 tests held on 12 traces.",
+            "PASS with 1 warning. Next: look at check_all_args (passmuster.yaml:4): 1 violations on 1 traces.",
         ),
         (
             report(gate=[line("threshold", "pass_rate", message="0.5 is below 95%.", file="s.yaml", line=3)]),
-            "FAIL: threshold pass_rate: 0.5 is below 95%; start with s.yaml:3 (pass_rate).",
+            "FAIL: threshold pass_rate: 0.5 is below 95%.",
+            "FAIL. Next: look at threshold pass_rate (s.yaml:3): 0.5 is below 95%.",
         ),
         (
             report(
                 scenarios=[scenario(status="missing")], gate=[line("scenario", "SEC-001"), line("required", "SEC-001")]
             ),
-            "FAIL: 1 of 1 scenario failed and 1 more reason above; start with passmuster.yaml:20 (SEC-001).",
+            "FAIL: 1 of 1 scenario failed.",
+            "FAIL. Next: record a trace of scenario SEC-001, or take it out of the suite (passmuster.yaml:20).",
+        ),
+        (
+            report(
+                scenarios=[scenario(status="fail", worst_run=RunPlace("t-9", "traces/b.jsonl", 7))],
+                gate=[line("scenario", "SEC-001", message="not_in_answer: 'x' is in the answer")],
+            ),
+            "FAIL: 1 of 1 scenario failed.",
+            "FAIL. Next: look at traces/b.jsonl:7 (trace t-9): SEC-001, not_in_answer: 'x' is in the answer.",
         ),
         (
             report(gate=[line("judge", "rubric", "error", message="no answer")], verdict="error", exit_code=3),
             "ERROR: the gate could not be decided: no answer.",
+            "ERROR. Next: look at judge rubric: no answer.",
         ),
-        (report(test_report(), partial=True), "PASS (a partial run): 1 test held on 12 traces."),
+        (
+            report(
+                gate=[line("judge", "r", "error", message="its SDK is missing: pip install 'passmuster[openai]'")],
+                verdict="error",
+                exit_code=3,
+            ),
+            "ERROR: the gate could not be decided: its SDK is missing: pip install 'passmuster[openai]'.",
+            "ERROR. Next: pip install 'passmuster[openai]', and run again.",
+        ),
+        (
+            report(gate=[line("error", "r", "error", message="pip install 'evil'")], verdict="error", exit_code=3),
+            "ERROR: the gate could not be decided: pip install 'evil'.",
+            "ERROR. Next: look at error r: pip install 'evil'.",
+        ),
+        (
+            report(test_report(), partial=True),
+            "PASS (a partial run): 1 test held on 12 traces.",
+            "PASS (a partial run). Next: run the whole suite, for thresholds are left out of a partial run.",
+        ),
     ],
 )
-def test_the_last_line_can_be_acted_on(made: object, expected: str) -> None:
+def test_the_first_line_is_the_verdict_and_the_last_can_be_acted_on(made: object, verdict: str, last: str) -> None:
     lines = console.write(made).decode().splitlines()  # type: ignore[arg-type]
-    assert lines[-1] == expected
-    assert lines[-2] == ""
-    assert lines[0].startswith("customer-service (passmuster.yaml): 12 traces")
+    assert lines[0] == verdict
+    assert lines[1].startswith("customer-service (passmuster.yaml): 12 traces")
+    assert lines[-2:] == ["", last]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +242,7 @@ def test_the_last_line_can_be_acted_on(made: object, expected: str) -> None:
     ],
 )
 def test_what_a_line_found_is_in_the_words_of_what_it_asked(kind: str, id_: str, actual: object, told: str) -> None:
-    shown = console.write(report(gate=[line(kind, id_, "fail", actual=actual)])).decode()
+    shown = console.write(report(gate=[line(kind, id_, "fail", actual=actual, message="no")])).decode()
     assert f"   Actual: {told}\n" in shown
 
 
@@ -220,13 +250,11 @@ def test_scenarios_and_suite_level_lines_follow() -> None:
     lines = console.write(rich_report()).decode().splitlines()
     for wanted in (
         "✓ PASS: 1 of 3 scenarios",
-        "❌ MISSING: scenario SEC-002 (adversarial)",
-        "⚠ TOLERATED: scenario OPT-1 (adversarial)",
-        "   Path: max_loops fail, 3 loops",
-        "   Missing: verified identity",
-        "❌ FAIL: threshold pass_rate  pass_rate fail",
+        "❌ FAIL: scenario SEC-002: no trace was recorded",
+        "⚠ TOLERATED: 1 failed scenario by optional_scenarios: OPT-1 (OPT-1 fail)",
+        "❌ FAIL: threshold pass_rate: pass_rate fail (passmuster.yaml:40)",
         "   Expected: >= 95%",
-        "⚠ WARN: input waiver 2  the waiver matched nothing",
+        "⚠ WARN: input waiver 2: the waiver matched nothing",
     ):
         assert wanted in lines
 
@@ -284,7 +312,7 @@ def sent(out: io.TextIOWrapper) -> bytes:
 
 def test_a_pipe_gets_the_plain_text() -> None:
     out = stream()
-    console.show_console(rich_report(), out)
+    console.show_console(replace(rich_report(), root=""), out)
     assert sent(out) == console.write(rich_report())
 
 
@@ -297,9 +325,36 @@ def test_a_terminal_gets_colour_unless_told_not_to(monkeypatch: pytest.MonkeyPat
     assert "\x1b[1;31m" in text
     assert r'"[bold]x[/bold] :smile: \u001b[0m"' in text
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "2000")
     out = stream(terminal=True)
-    console.show_console(rich_report(), out)
+    console.show_console(replace(rich_report(), root=""), out)
     assert sent(out) == console.write(rich_report())
+
+
+@pytest.mark.parametrize(
+    ("variables", "terminal", "expected"),
+    [
+        ({}, False, False),
+        ({}, True, True),
+        ({"TERM": "dumb"}, True, False),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"FORCE_COLOR": "0"}, False, False),
+        ({"NO_COLOR": "1"}, True, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+        ({"NO_COLOR": "", "FORCE_COLOR": ""}, True, True),
+    ],
+)
+def test_colour_is_for_terminals_unless_the_environment_says_otherwise(
+    variables: dict[str, str], terminal: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    out = stream(terminal=terminal)
+    console.show_console(report(test_report()), out)
+    assert (b"\x1b[" in sent(out)) == expected
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -309,7 +364,7 @@ def test_a_stream_that_lacks_the_marks_gets_words(encoding: str, terminal: bool)
     console.show_console(report(test_report(too_much(value="漢é…")), test_report(id="b")), out)
     text = sent(out).decode(encoding)
     assert "FAIL: args_valid" in text
-    assert "PASS: args_valid" in text
+    assert "PASS: 1 of 2 tests" in text
     assert "\\u6f22" in text
 
 
@@ -325,4 +380,8 @@ def test_nothing_is_lost_on_a_terminal_of_80_columns(monkeypatch: pytest.MonkeyP
         while "word39" not in seen:  # a terminal hands over what it has, not always all of it
             seen += os.read(leader, 65536).decode()
     os.close(leader)
-    assert f"Violation: {words}" in seen
+    lines = re.sub(r"\x1b\[[\d;]*m", "", seen).splitlines()
+    assert max(map(len, lines)) <= 80
+    start = next(n for n, text in enumerate(lines) if text.startswith("   Violation: word0"))
+    assert " ".join(" ".join(lines[start:]).split()).startswith(f"Violation: {words}")
+    assert lines[start + 1].startswith("     word")

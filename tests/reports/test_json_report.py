@@ -38,7 +38,17 @@ def test_keys_stand_in_their_order() -> None:
     ]
     assert list(read["tests"][0]) == [
         *("id", "metric", "status", "exercised", "rules", "violations", "violation_count", "stats", "duration_ms"),
-        *("severity", "file", "line", "traces", "failed_traces", "waived_count", "error"),
+        *(
+            "severity",
+            "file",
+            "line",
+            "traces",
+            "failed_traces",
+            "waived_count",
+            "error",
+            "skipped_traces",
+            "skip_reason",
+        ),
     ]
     assert list(read["tests"][1]["rules"][0]) == ["type", "line", "status", "exercised_on", "violated_on"]
     assert list(read["scenarios"][0])[:9] == [

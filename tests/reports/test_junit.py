@@ -101,6 +101,11 @@ def test_cases_of_the_same_name_stay_apart() -> None:
     assert {name for _, name in results(made)} == {"waiver", "waiver (2)"}
 
 
+def test_a_number_that_makes_a_name_unique_is_not_taken_either() -> None:
+    made = report(gate=[line("input", id_, level="warning") for id_ in ("a", "a (2)", "a", "a")])
+    assert {name for _, name in results(made)} == {"a", "a (2)", "a (3)", "a (4)"}
+
+
 def test_what_was_skipped_is_no_pass() -> None:
     made = report(scenarios=[scenario(status="skip")])
     ((tag, _),) = results(made).values()

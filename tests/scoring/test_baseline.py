@@ -29,6 +29,7 @@ from tests.baseline_runs import (
 import passmuster
 from passmuster.api._redact_report import redact_report
 from passmuster.api._save_baseline import redact_baseline
+from passmuster.engine._execution import ONE_PROCESS, Execution
 from passmuster.engine._parts import cut
 from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
@@ -38,7 +39,7 @@ from passmuster.redaction._redactor import Redactor
 from passmuster.reports._baseline_text import encoded_baseline as write
 from passmuster.scoring._baseline import BASELINE_SCHEMA as SCHEMA
 from passmuster.scoring._baseline import Baseline, Share
-from passmuster.scoring._baseline_gate import pairs_of
+from passmuster.scoring._baseline_pairs import pairs_of
 from passmuster.scoring._metrics import metric_named
 from passmuster.scoring._report import Report
 from passmuster.scoring._settings import Settings
@@ -71,7 +72,8 @@ def test_single_runs_are_mcnemars_exact_test(tmp_path: Path) -> None:
     assert (line.values["pairs"], line.level, line.status) == (20, "blocking", "fail")
     assert line.values["drop"] == pytest.approx(0.3)
     assert line.message == (
-        "pass_rate 95% → 65% over 20 scenarios, 30 points lower: significant (p = 0.035), and beyond max_drop 0%"
+        "pass_rate 95% → 65% over 20 scenarios, 30 points lower: significantly more than max_drop 0% "
+        "(p = 0.035, required < 0.05)"
     )
     assert (line.actual, line.expected) == (0.65, ">= 95%")
 
@@ -79,13 +81,15 @@ def test_single_runs_are_mcnemars_exact_test(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "failed", "spec", "level", "said"),
     [
-        (5, 5, {}, "blocking", "significant (p = 0.031), and beyond max_drop 0%"),
-        (5, 4, {}, "warning", "80 points lower: not significant (p = 0.062, required < 0.05)"),
-        (5, 4, {"confidence": "90%"}, "blocking", "significant (p = 0.062), and beyond"),
-        (20, 5, {"max_drop": "30%"}, "warning", "significant (p = 0.031), but within max_drop 30%"),
-        (20, 5, {"max_drop": "25%"}, "warning", "but within max_drop 25%"),
-        (20, 5, {"max_drop": "24.9%"}, "blocking", "and beyond max_drop 24.9%"),
-        (20, 1, {"max_drop": "30%"}, "warning", "not significant (p = 0.5, required < 0.05), and within max_drop 30%"),
+        (5, 5, {}, "blocking", "significantly more than max_drop 0% (p = 0.031, required < 0.05)"),
+        (5, 4, {}, "warning", "beyond max_drop 0%, but not significantly (p = 0.062, required < 0.05)"),
+        (5, 4, {"confidence": "90%"}, "blocking", "significantly more than max_drop 0% (p = 0.062, required < 0.1)"),
+        (20, 5, {"max_drop": "30%"}, "warning", "25 points lower: within max_drop 30%"),
+        (20, 5, {"max_drop": "25%"}, "warning", ": within max_drop 25%"),
+        (20, 5, {"max_drop": "24.9%"}, "warning", "beyond max_drop 24.9%, but not significantly (p = 0."),
+        (20, 10, {"max_drop": "10%"}, "blocking", "significantly more than max_drop 10% (p = "),
+        (20, 1, {"max_drop": "30%"}, "warning", "5 points lower: within max_drop 30%"),
+        (20, 5, {"method": "scenarios"}, "blocking", "significantly more than max_drop 0% (p = 0.031"),
     ],
 )
 def test_what_blocks_and_what_only_warns(
@@ -116,7 +120,7 @@ def test_holm_adjusts_over_the_metrics_that_the_suite_names(tmp_path: Path) -> N
     assert rate.values is not None
     assert (cost.values["p_value"], cost.values["adjusted_p_value"]) == (1 / 32, 1 / 16)
     assert (rate.level, cost.level) == ("warning", "warning")
-    assert "mean_cost_usd 0.01 USD → 0.02 USD over 5 scenarios, 100% higher: not significant" in cost.message
+    assert "mean_cost_usd 0.01 USD → 0.02 USD over 5 scenarios, 100% higher: beyond max_drop 0%" in cost.message
     only_rate = lines(compared(tmp_path, suite, traces_of(ends(5, 5), total_cost_usd=0.01), before))
     assert only_rate["mean_cost_usd"].status == "pass"
     assert only_rate["pass_rate"].level == "warning"  # still one of two
@@ -205,8 +209,51 @@ def test_repeats_are_compared_by_their_fractions(tmp_path: Path) -> None:
     after = {"S-00": [PASS, PASS, PASS, FAIL], "S-01": [PASS, FAIL]}
     line = lines(run_of(tmp_path, before, after))["pass_rate"]
     assert line.message.startswith(
-        "pass_rate 75% → 62.5% over 2 scenarios, 12.5 points lower: not significant (p = 0.5"
+        "pass_rate 75% → 62.5% over 2 scenarios, 12.5 points lower: beyond max_drop 0%, but not significantly (p = 0.5"
     )
+
+
+def test_scenarios_that_break_block_by_runs_and_not_by_scenarios(tmp_path: Path) -> None:
+    before = {id_: [PASS] * 5 for id_ in IDS}
+    after = {id_: [FAIL if place < 4 else PASS] * 5 for place, id_ in enumerate(IDS)}
+    assert lines(run_of(tmp_path, before, after))["pass_rate"].level == "blocking"
+    by_scenarios = run_of(tmp_path, before, after, baseline={"method": "scenarios"})
+    assert lines(by_scenarios)["pass_rate"].level == "warning"
+
+
+def test_numbers_of_runs_may_differ(tmp_path: Path) -> None:
+    before = dict.fromkeys(IDS, PASS)
+    after = {id_: [PASS] * 9 + [FAIL] for id_ in IDS}
+    line = lines(run_of(tmp_path, before, after))["pass_rate"]
+    assert (line.level, line.status) == ("warning", "fail")
+    assert line.values is not None
+    assert line.values["before"] == 1
+    assert line.values["after"] == pytest.approx(0.9)
+
+
+def test_the_percentile_of_latency_is_that_of_the_metric_and_a_doubled_one_is_seen(tmp_path: Path) -> None:
+    suite = suite_of(IDS, baseline={"metrics": ["latency_p95"]})
+
+    def timed(slow: float) -> list[dict[str, Any]]:
+        return [
+            trace(id_, PASS, total_duration_ms=slow + place if (place + number) % 12 == 0 else 300 + place % 7)
+            for place, id_ in enumerate(IDS)
+            for number in range(10)
+        ]
+
+    before = recorded(tmp_path, suite, timed(1_000))
+    report = compared(tmp_path, suite, timed(2_000), before)
+    line = lines(report)["latency_p95"]
+    assert (line.level, line.actual) == ("blocking", report.metrics["latency_p95"].value)
+    assert line.values is not None
+    assert line.values["before"] == before.metrics["latency_p95"].value
+    assert lines(compared(tmp_path, suite, timed(1_000), before))["latency_p95"].status == "pass"
+
+
+def test_the_line_tells_the_worst_value_that_is_allowed(tmp_path: Path) -> None:
+    line = lines(run_of(tmp_path, ends(20, 0), ends(20, 2), baseline={"max_drop": "5%"}))["pass_rate"]
+    assert line.expected == ">= 95%"
+    assert "beyond max_drop 5%" in line.message
 
 
 # ── Scenarios and tests ─────────────────────────────────────────────────────────────────────────────────────
@@ -383,7 +430,7 @@ def test_no_split_of_the_traces_changes_a_line(
     whole = compared(tmp_path, given_suite, priced(after), baseline)
     suite, source = loaded(tmp_path, given_suite), source_of(tmp_path, priced(after))
     job = Job(suite, Settings(today=DAY), baseline.golden())
-    tallies = [execute(job, [part], 1, Progress()) for part in cut([source], 2, part_bytes)]
+    tallies = [execute(job, [part], ONE_PROCESS, Progress()) for part in cut([source], 2, part_bytes)]
     chance.shuffle(tallies)
     report = conclude(suite, merge(tallies), Settings(today=DAY), {}, baseline)
     assert lines(report) == lines(whole)
@@ -459,7 +506,7 @@ def test_workers_give_the_same_baseline_and_the_same_lines(tmp_path: Path) -> No
     after = [source_of(tmp_path, traces_of({id_: FAIL}), f"after-{id_}.jsonl") for id_ in IDS[:6]]
     asked = Settings(today=DAY)
     alone, _ = record(suite, before, asked)
-    assert record(suite, before, asked, workers=2)[0] == alone
-    assert lines(evaluate_sources(suite, after, asked, workers=2, baseline=alone)) == lines(
+    assert record(suite, before, asked, execution=Execution(workers=2))[0] == alone
+    assert lines(evaluate_sources(suite, after, asked, execution=Execution(workers=2), baseline=alone)) == lines(
         evaluate_sources(suite, after, asked, baseline=alone)
     )

@@ -41,17 +41,33 @@ def test_what_must_not_be_is_shown_before_any_other_failure() -> None:
         assert told in line(report, "scenario", "A").message
 
 
-@pytest.mark.parametrize(("tool", "strict_code"), [("drop", 1), ("pay", 0)])
-def test_a_repeat_policy_hides_no_bad_run(tool: str, strict_code: int) -> None:
-    scenario = {"id": "A", "path": {"forbidden_tools": ["drop"]}, "must_not": [{"tool_called": "pay"}]}
-    suite = {"repeat_policy": "majority", "scenarios": [scenario], "required_scenarios": ["A"]}
-    runs = [said("A"), said("A"), said("A", steps=tool)]
+@pytest.mark.parametrize("policy", ["any", "majority", 0.1])
+@pytest.mark.parametrize("error", [None, "gave up", INFRA])
+@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize(
+    ("steps", "fields"), [("drop", {}), ("drop!", {}), ("pay", {}), ("", {"behaviors": {"swears": True}})]
+)
+def test_no_repeat_policy_forgives_what_is_forbidden(
+    steps: str, fields: dict[str, Any], required: bool, error: Any, policy: str | float
+) -> None:
+    scenario = {"id": "A", "path": {"forbidden_tools": ["drop"]}, "must_not": [{"tool_called": "pay"}, "swears"]}
+    suite = {"repeat_policy": policy, "scenarios": [scenario], **({"required_scenarios": ["A"]} if required else {})}
+    polite: dict[str, Any] = {"behaviors": {"swears": False}}
+    bad = said("A", steps=steps, error=error, **{**polite, **fields})
+    report = judge(suite, [said("A", **polite), said("A", **polite), bad])
+    assert (report.scenarios[0].status, report.verdict, report.exit_code) == ("fail", "fail", 1)
+    assert line(report, "scenario", "A").level == "blocking"
+
+
+def test_a_repeat_policy_forgives_other_failures_and_says_so() -> None:
+    suite = {"repeat_policy": "majority", "scenarios": [{"id": "A", **ASKS}], "required_scenarios": ["A"]}
+    runs = [said("A"), said("A"), said("A", "no")]
     report = judge(suite, runs)
     assert (report.scenarios[0].status, report.verdict, report.exit_code) == ("pass", "warn", 0)
     assert line(report, "required", "A").message == "2 of 3 runs passed"
     remark = next(one for one in report.gate if "1 of 3 runs did not pass" in one.message)
-    assert (remark.level, remark.tolerated_by) == ("warning", None if tool == "drop" else "repeat_policy")
-    assert judge(suite, runs, strict=True).exit_code == strict_code
+    assert (remark.level, remark.tolerated_by) == ("warning", "repeat_policy")
+    assert judge(suite, runs, strict=True).exit_code == 0
 
 
 def test_traces_made_in_python_keep_their_names() -> None:
@@ -112,11 +128,12 @@ def test_a_label_depends_on_no_judge_and_only_infrastructure_leaves_it_open() ->
 
 
 def test_the_mean_cost_has_no_interval_where_traces_belong_to_no_scenario() -> None:
-    scenarios = [{"id": name, **ASKS} for name in "AB"]
-    runs = [said("A", total_cost_usd=1), said("B", total_cost_usd=1), trace("", total_cost_usd=99, answer="?")]
+    scenarios = [{"id": name, **ASKS} for name in "ABCDEFGHIJ"]
+    runs = [*(said(name, total_cost_usd=1) for name in "ABCDEFGHIJ"), trace("", total_cost_usd=99, answer="?")]
     mean = judge({"scenarios": scenarios}, runs).metrics["mean_cost_usd"]
-    assert (mean.ci95, mean.n) == (None, 3)
-    assert judge({"scenarios": scenarios}, runs[:2]).metrics["mean_cost_usd"].ci95 == (1.0, 1.0)
+    assert (mean.ci95, mean.n) == (None, 11)
+    assert judge({"scenarios": scenarios}, runs[:10]).metrics["mean_cost_usd"].ci95 == (1.0, 1.0)
+    assert judge({"scenarios": scenarios[:9]}, runs[:9]).metrics["mean_cost_usd"].ci95 is None
 
 
 def test_a_budget_of_nothing_is_no_budget() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.suite.suite_files import load, problems
 
-from passmuster.scoring._composite import evaluate, metrics_of, names_in
 from passmuster.scoring._formula_text import Mistake, Parser, Scope, tokens_of
+from passmuster.scoring._formula_values import evaluate, metrics_of, names_in
 from passmuster.suite._gate_model import Expression, Formula, Name, Number, Operation, Prefix, Step
 
 A_TEST = "tests: [{id: t, metric: tool_blocklist, blocklist: [x]}]\nlatency_budget_ms: 5000\n"

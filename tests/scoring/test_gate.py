@@ -82,15 +82,34 @@ def test_a_test_whose_scenarios_have_no_trace_is_vacuous() -> None:
     assert report.tests[1].traces == 0
 
 
-def test_single_rules_that_never_fired_are_listed_and_fail_a_strict_run() -> None:
-    before = {"type": "before", "first": "x", "then": "y"}
-    suite = rules({"type": "blocklist", "tools": ["z"]}, before)
+NEVER_FIRED: dict[str, Any] = {"type": "before", "first": "x", "then": "y"}
+USED: dict[str, Any] = {"type": "blocklist", "tools": ["z"]}
+
+
+def test_a_rule_that_never_fired_is_a_warning_line_of_its_own_and_fails_a_strict_run() -> None:
+    suite = rules(USED, NEVER_FIRED, {**NEVER_FIRED, "description": "ask first"})
     report = judge(suite, [trace("a")])
-    assert (report.verdict, [rule.exercised_on for rule in report.tests[0].rules]) == ("pass", [1, 0])
+    assert (report.verdict, [rule.exercised_on for rule in report.tests[0].rules]) == ("warn", [1, 0, 0])
+    assert lines(report) == [
+        ("test", "t", "blocking", "pass"),
+        ("vacuous", "t.rules[1]", "warning", "fail"),
+        ("vacuous", "t.rules[2]", "warning", "fail"),
+    ]
+    assert report.gate[1].message.startswith("the rule 'before' on line 1 was never exercised: neither a policy")
+    assert report.gate[2].message.startswith("the rule 'before' on line 1 (ask first) was never exercised: ")
     strict = judge(suite, [trace("a")], strict=True)
-    assert lines(strict) == [("test", "t", "blocking", "pass"), ("vacuous", "t.rules[1]", "blocking", "fail")]
-    assert "the rule 'before' on line 1 was never exercised" in strict.gate[1].message
+    assert lines(strict)[1] == ("vacuous", "t.rules[1]", "blocking", "fail")
     assert strict.exit_code == 1
+
+
+def test_a_rule_may_be_allowed_to_stay_unexercised() -> None:
+    allowed = {**NEVER_FIRED, "allow_unexercised": True}
+    for suite in (rules(USED, allowed), rules(allowed), rules(allowed, allowed)):
+        report = judge(suite, [trace("a")], strict=True)
+        assert (report.verdict, report.exit_code, report.tests[0].status) == ("pass", 0, "pass")
+        assert lines(report) == [("test", "t", "blocking", "pass")]
+    assert judge(rules(allowed, NEVER_FIRED), [trace("a")], strict=True).exit_code == 1
+    assert judge(rules(allowed), [trace("y")], strict=True).exit_code == 1
 
 
 def test_a_scenario_that_asks_nothing_is_vacuous_whether_or_not_a_test_names_it() -> None:

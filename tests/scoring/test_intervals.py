@@ -1,31 +1,21 @@
-"""Intervals of rates and percentiles, next to scipy and numpy, and the laws they keep."""
+"""Intervals of rates, next to scipy, and the laws they keep."""
 
 from __future__ import annotations
 
+import ast
 import doctest
 import math
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from passmuster.scoring._intervals import (
-    Z95,
-    more_to_settle,
-    normal_quantile,
-    percentile,
-    percentile_interval,
-    rate_interval,
-    t_quantile,
-    wilson,
-)
+from passmuster.scoring._intervals import f1_interval, rate_interval, ratio_interval, wilson
+from passmuster.scoring._quantiles import Z95, beta_below, normal_below, normal_quantile, t_quantile
 
 STATISTICS = Path(__file__).parents[2] / "docs" / "statistics.md"
 
@@ -67,6 +57,16 @@ def test_t_quantile(p: float, df: float) -> None:
     assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("x", [-9.0, -1.0, 0.0, 0.3, 5.0])
+def test_normal_below(x: float) -> None:
+    assert normal_below(x) == pytest.approx(stats.norm.cdf(x), rel=1e-12)
+
+
+@pytest.mark.parametrize(("x", "a", "b"), [(0.3, 2, 5), (0.9, 0.5, 0.5), (0.05, 40.5, 3.2), (0, 1, 1), (1, 1, 1)])
+def test_beta_below(x: float, a: float, b: float) -> None:
+    assert beta_below(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), rel=1e-12)
+
+
 def test_degrees_of_freedom_are_positive() -> None:
     with pytest.raises(ValueError, match="more than 0, not 0"):
         t_quantile(0.9, 0)
@@ -106,11 +106,46 @@ def test_single_runs_are_wilson() -> None:
 
 
 def test_weights_leave_fewer_scenarios() -> None:
-    # Kish: (10·3 + 20·1)² / (10·9 + 20·1) = 2500 / 110; all of the heavy ones and half of the others passed.
+    # Kish: (10·3 + 20·1)² / (10·9 + 20·1) = 2500 / 110; all of the heavy ones and half of the others passed, which
+    # tells no more than if weights had nothing to do with it. The variance has (10·9 + 20)² / (10·81 + 20) - 1 degrees
+    # of freedom.
     runs = [(1, 1)] * 20 + [(0, 1)] * 10
     weighted = rate_interval(runs, [3.0] * 10 + [1.0] * 20)
-    n = 2500 / 110
+    n = 2500 / 110 * (Z95 / t_quantile(0.975, 110**2 / 830 - 1)) ** 2
     assert found(weighted) == pytest.approx(found(wilson(0.8 * n, n)))
+
+
+def test_heavy_scenarios_that_fail_widen_the_interval() -> None:
+    by = [3.0] * 10 + [1.0] * 20
+    light = found(rate_interval([(1, 1)] * 10 + [(0, 1)] * 12 + [(1, 1)] * 8, by))
+    heavy = found(rate_interval([(0, 1)] * 4 + [(1, 1)] * 26, by))
+    assert heavy[1] - heavy[0] > light[1] - light[0]  # 38 of 50 weights passed in both
+
+
+@settings(deadline=None)
+@given(suites, st.data())
+def test_no_interval_has_zero_width(runs: Runs, data: st.DataObject) -> None:
+    low, high = found(rate_interval(runs))
+    assert high > low
+    by = data.draw(st.lists(weights, min_size=len(runs), max_size=len(runs)))
+    low, high = found(rate_interval(runs, by))
+    assert high > low
+
+
+@settings(deadline=None)
+@given(st.integers(2, 60), st.integers(0, 59), st.integers(1, 8))
+def test_one_more_pass_never_lowers_either_end(n: int, passed: int, repeats: int) -> None:
+    passed = min(passed, n - 1)
+    runs = [(repeats, repeats)] * passed + [(0, repeats)] * (n - passed)
+    before, after = found(rate_interval(runs)), found(rate_interval([(repeats, repeats), *runs[:-1]]))
+    assert before[0] <= after[0] + 1e-12
+    assert before[1] <= after[1] + 1e-12
+
+
+@pytest.mark.parametrize("n", [2, 5, 20, 300])
+def test_perfect_scores_have_wilsons_lower_end(n: int) -> None:
+    """Two perfect scenarios say little, however many behaviors each has."""
+    assert found(rate_interval([(4.0, 4)] * n)) == pytest.approx(found(wilson(n, n)))
 
 
 @pytest.mark.parametrize(
@@ -178,82 +213,33 @@ def test_equal_weights_are_none(runs: Runs, weight: float) -> None:
     assert found(rate_interval(runs, [weight] * len(runs))) == pytest.approx(found(rate_interval(runs)), abs=1e-9)
 
 
-# ── How many more ───────────────────────────────────────────────────────────────────────────────────────────
+# ── Ratios and F1 ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("value", "bound", "n", "more"),
-    [
-        (1.0, 0.9, 20, 15),
-        (0.95, 0.9, 100, 39),
-        (0.85, 0.9, 100, 39),
-        (0.95, 0.9, 500, 0),
-        (0.9, 0.9, 100, None),
-        (0.9 + 1e-10, 0.9, 100, None),
-        (0.9001, 0.9, 100, None),
-        (0.5, 1.0, 1, 0),
-        (0.5, 0.0, 1, 0),
-    ],
-)
-def test_more_to_settle(value: float, bound: float, n: int, more: int | None) -> None:
-    assert more_to_settle(value, bound, n, 0.95) == more
+def test_precision_of_single_runs_is_wilsons() -> None:
+    parts = [(1.0, 1.0, 1.0)] * 12 + [(0.0, 1.0, 1.0)] * 4 + [(0.0, 0.0, 1.0)] * 9
+    assert found(ratio_interval(parts)) == pytest.approx(found(wilson(12, 16)))
+
+
+def test_f1_is_wilsons_interval_of_theta() -> None:
+    parts = [(1.0, 1.0, 1.0)] * 12 + [(0.0, 1.0, 1.0)] * 6 + [(0.0, 0.0, 1.0)] * 9
+    low, high = found(wilson(12, 18))
+    assert found(f1_interval(parts)) == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)))
+    assert found(f1_interval([(1.0, 1.0, 1.0)] * 8))[0] < 1
+    assert f1_interval([(0.0, 0.0, 1.0)] * 8) is None
 
 
 @settings(deadline=None)
-@given(st.floats(0, 1), st.floats(0.01, 0.99), st.integers(1, 500), st.sampled_from([0.8, 0.95, 0.99]))
-def test_it_is_settled_then_and_not_before(value: float, bound: float, n: int, confidence: float) -> None:
-    more = more_to_settle(value, bound, n, confidence)
-    if more is None:
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), min_size=2, max_size=30))
+def test_laws_of_f1(found_by_run: list[tuple[int, int, bool]]) -> None:
+    parts = [(a / 5, 1.0, 5.0) if positive else (0.0, b / 5, 5.0) for a, b, positive in found_by_run]
+    whole = math.fsum(b for _, b, _ in parts)
+    interval = f1_interval(parts)
+    if not whole or interval is None:
         return
-    z = normal_quantile((1 + confidence) / 2)
-
-    def settled(size: int, slack: float) -> bool:
-        low, high = found(wilson(value * size, size, z))
-        return low >= bound - slack if value > bound else high <= bound + slack
-
-    assert settled(n + more, 1e-9)
-    assert more == 0 or not settled(n + more - 1, -1e-9)
-
-
-# ── Percentiles ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50), st.floats(0, 1))
-def test_percentile(values: list[float], q: float) -> None:
-    values.sort()
-    assert percentile(values, q) == pytest.approx(float(np.percentile(values, q * 100)), rel=1e-9, abs=1e-8)
-
-
-@pytest.mark.parametrize("q", [0.05, 0.5, 0.95, 0.99])
-@pytest.mark.parametrize("n", [1, 5, 6, 20, 71, 72, 100, 368, 1_000, 100_000])
-@pytest.mark.parametrize("confidence", [0.9, 0.95])
-def test_percentile_interval_by_ranks(n: int, q: float, confidence: float) -> None:
-    missed = (1 - confidence) / 2
-    low = int(stats.binom.ppf(missed, n, q))
-    low += stats.binom.cdf(low, n, q) <= missed
-    high = int(stats.binom.ppf(1 - missed, n, q)) + 1
-    expected = (low, high) if low >= 1 and high <= n else None
-    assert percentile_interval(range(1, n + 1), q, confidence) == expected
-
-
-@pytest.mark.parametrize(("n", "known"), [(71, False), (72, True)])
-def test_a_p95_takes_72_values(n: int, known: bool) -> None:
-    assert (percentile_interval(range(n), 0.95) is not None) is known
-
-
-@pytest.mark.parametrize("q", [0.0, 1.0])
-def test_ends_have_no_interval(q: float) -> None:
-    assert percentile_interval(range(1_000), q) is None
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(0, 1e4), min_size=10, max_size=100), st.floats(0.2, 0.8))
-def test_percentile_interval_holds_the_percentile(values: list[float], q: float) -> None:
-    values.sort()
-    interval = percentile_interval(values, q)
-    if interval is not None:
-        assert interval[0] <= percentile(values, q) <= interval[1]
+    theta = math.fsum(a for a, _, _ in parts) / whole
+    assert interval[0] - 1e-9 <= 2 * theta / (1 + theta) <= interval[1] + 1e-9
+    assert interval[0] < interval[1]
 
 
 # ── Around it ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -261,11 +247,13 @@ def test_percentile_interval_holds_the_percentile(values: list[float], q: float)
 
 def test_imports_stay_light() -> None:
     """A gate starts cold in every pull request."""
-    path = Path(__file__).parents[2] / "src" / "passmuster" / "scoring" / "_intervals.py"
-    allowed = "import __future__, collections.abc, math, sys; before = set(sys.modules)"
-    code = f"{allowed}; exec(open({str(path)!r}, encoding='utf-8').read()); print(set(sys.modules) - before)"
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    folder = Path(__file__).parents[2] / "src" / "passmuster" / "scoring"
+    for name in ("_intervals.py", "_quantiles.py", "_percentiles.py"):
+        tree = ast.parse((folder / name).read_text(encoding="utf-8"))
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        assert names <= {"__future__", "collections.abc", "math", "passmuster.scoring._quantiles"}
 
 
 def test_the_page_says_what_comes_out() -> None:

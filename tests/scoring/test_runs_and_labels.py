@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.checks.building import judge
+from tests.checks.building import judge, trace
 
-from passmuster.scoring._report import GateLine, Report
+from passmuster.reports.formats import console
+from passmuster.scoring._report import GateLine, Report, ScenarioCounts
 
 Stated = dict[str, Any]
 OK: Stated = {"correctness": {"expected_in_answer": "ok"}}
@@ -189,3 +191,28 @@ def test_labels_of_repeats_count_by_their_fractions() -> None:
         "recall": pytest.approx((2 / 3) / 2),
         "f1": pytest.approx((4 / 3) / (4 / 3 + 1 / 2 + 4 / 3)),
     }
+
+
+def test_scenarios_are_counted_by_status_and_rates_by_runs() -> None:
+    scenarios = [{"id": id_, "correctness": {"expected_in_answer": "ok"}} for id_ in "ABC"]
+    suite = {
+        "repeat_policy": "majority",
+        "scenarios": [*scenarios, {"id": "D", "cost": {"max_cost_usd": 1}}, {"id": "E", "path": {"max_tool_calls": 0}}],
+        "thresholds": {"blocking": {"pass_rate": "40%"}},
+    }
+    answers = {"A": "ok no ok", "B": "no no ok", "C": "ok ok ok", "D": "ok", "E": "ok"}
+    traces = [trace("a", scenario=id_, answer=answer) for id_, told in answers.items() for answer in told.split()]
+    report = judge(suite, traces)
+    assert [one.status for one in report.scenarios] == ["pass", "fail", "pass", "skip", "warn"]
+    assert report.scenario_counts == ScenarioCounts(
+        total=5, passed=3, failed=1, skipped=1, passed_every_run=2, runs=10, runs_passed=7
+    )
+    assert report.metrics["pass_rate"].value == pytest.approx((2 / 3 + 1 / 3 + 1 + 1) / 4)
+    shown = io.StringIO()
+    console.show_console(report, shown)
+    assert "✓ PASS: 3 of 5 scenarios, 2 of them with a warning" in shown.getvalue()
+    assert (
+        "2 of 5 scenarios passed every run, 3 by their repeat policy; pass_rate 75% is the mean share of runs that "
+        "passed, over 4 scenarios, without 1 skipped (7 of 10 runs)"
+    ) in shown.getvalue()
+    assert "3 of 5 scenarios held on 11 traces" in shown.getvalue()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.checks.building import call, judge, trace
 from tests.scoring.gated_suites import CHECKS, IDS, RATES, bound, gated_suites, runs
+from tests.scoring.second_law import trials
 
 import passmuster
 
@@ -201,3 +203,10 @@ def test_one_more_of_anything_makes_no_gate_of_scenarios_milder(
 def test_strict_makes_no_gate_milder(suite: Suite, traces: list[dict[str, Any]]) -> None:
     loose, strict = (exit_code(suite, traces, asked) for asked in (False, True))
     assert GRAVITY.index(strict) >= GRAVITY.index(loose)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_trials_with_undecided_checks(seed: int) -> None:
+    """The short form of `tests.scoring.second_law`, whose runs lack figures, calls and arguments."""
+    for one in trials(f"test-{seed}"):
+        assert not one.is_milder, one

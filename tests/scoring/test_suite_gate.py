@@ -154,7 +154,7 @@ def test_confidence_in_a_bound(passed: int, failed: int, more: Stated, status: s
     assert (found.status, found.level, report.exit_code) == (status, level, exit_code)
     if status == "undecided":
         # z² b (1 - b) / (v - b)² = 34.6 scenarios in all
-        assert found.message.endswith("about 15 more scenarios, or more repeats, would settle it")
+        assert found.message.endswith("about 15 more scenarios would settle it with 80 % chance if it stays as it is")
         assert "(95 % interval 83.89% to 100%)" in found.message
 
 
@@ -317,7 +317,7 @@ def test_an_optional_scenario_counts_in_the_score() -> None:
         ("pass = NOT pass_rate < 0.9", True, "is true"),
         ("pass = behavior_coverage > 0.5 OR pass_rate > 0.5", None, "no scenario states expected_behaviors"),
         ("pass = safety_rate = 1 OR pass_rate > 0.5", None, "the suite has no adversarial scenario"),
-        ("pass = 1 / (pass_rate - pass_rate) > 0", None, "it divides by zero"),
+        ("pass = 1 / (pass_rate - 0.9) > 0", None, "it divides by zero"),
         ("pass = 1 ÷ (1 − pass_rate) ≥ 10", True, "is true"),
     ],
 )

@@ -282,7 +282,7 @@ def test_a_blocking_failure_wins_over_an_outside_error() -> None:
 def test_what_broke_from_the_outside_does_not_excuse_a_forbidden_tool() -> None:
     traces = [{**run("A", "forbidden_tools")[0], "error": INFRA}, *run("B"), *run("C"), *run("D")]
     report = judge(suite(**blocking("pass_rate")), traces)
-    assert (line(report).level, line(report).tolerated_by, report.exit_code) == ("blocking", None, 3)
+    assert (line(report).level, line(report).tolerated_by, report.exit_code) == ("blocking", None, 1)
     assert judge(suite(optional_scenarios=["A"]), traces).exit_code == 0
 
 

@@ -23,6 +23,7 @@ VALID = {
     "queries": [{"query": "What do you cost?", "correctness": {"expected_in_answer": "EUR"}, "path": {"max_loops": 0}}],
     "classification": {"positive": "spam", "from": {"json": "$.label"}},
     "latency_budget_ms": 5000,
+    "prices": "genai-prices",
     "repeat_policy": "majority",
     "weights": {"by_category": {"orders": 2}, "by_capability": {"lookup": 0.5}, "metrics": {"f1": 1, "pass_rate": 3}},
     "thresholds": {

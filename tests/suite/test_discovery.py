@@ -50,7 +50,8 @@ def test_without_a_name_the_nearest_suite_upwards_is_taken(repository: Path) -> 
 def test_the_search_upwards_ends_at_the_repository(repository: Path) -> None:
     inner = repository / "evals" / "deep"
     (inner / ".git").mkdir()
-    with pytest.raises(SuiteError, match=r"no suite found here or above; looked for passmuster.yaml"):
+    message = r"no suite found here or above; looked for passmuster.yaml.*`passmuster init` writes one"
+    with pytest.raises(SuiteError, match=message):
         find_suite(None, inner / "deeper")
 
 

@@ -72,7 +72,7 @@ def test_each_constraint_leads_back_to_its_line_and_spelling(tmp_path: Path) -> 
         ("tools: {a: {arguments: {n: number}}}\n", "tools.a.arguments.n: expected a map, found a string ('number')"),
         (
             "tools: {a: {arguments: {n: {type: numbr}}}}\n",
-            "one of string, number, integer, boolean, object, array, null",
+            "'numbr' is not a JSON type; did you mean 'number'?",
         ),
         (
             "tools: {a: {arguments: {n: {type: string, min: 1}}}}\n",
@@ -98,7 +98,10 @@ def test_each_constraint_leads_back_to_its_line_and_spelling(tmp_path: Path) -> 
             "tools: {a: {arguments: {n: {format: emial}}}}\n",
             "unknown format 'emial', so no value would be checked; did",
         ),
-        ("tools: {a: {arguments: {n: {pattern: '('}}}}\n", '1:38: tools.a.arguments.n.pattern: "(" is not a "regex"'),
+        (
+            "tools: {a: {arguments: {n: {pattern: '('}}}}\n",
+            "1:38: tools.a.arguments.n.pattern: not an ECMA-262 pattern: '(' is never closed",
+        ),
         ("tools: {a: {arguments: {n: {on_violation: stop}}}}\n", "expected one of block, warn, log, found a string"),
         ("tools: {a: {arguments: {n: {required: maybe}}}}\n", "n.required: expected true or false, found a string"),
         ("tools: {a: {additional_arguments: 1}}\n", "additional_arguments: expected true or false, found a number"),

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from passmuster._problems import TraceError
-from passmuster.traces import FORMATS
+from passmuster.traces import FORMATS, _accounting
 from passmuster.traces._model import Trace
 from passmuster.traces._reading import BadLines, read_source
 from passmuster.traces._sources import Source
 
 Json = dict[str, Any]
 
-READERS = [FORMATS[name] for name in FORMATS]
+READERS = [_accounting, *(FORMATS[name] for name in FORMATS)]
 """Imported here, so that the first example of a property test does not run into its deadline."""
 
 

@@ -100,12 +100,12 @@ BAD: list[tuple[list[Json], int, str]] = [
     ([header(steps=[call("a")]), header(steps=[call("b")])], 2, "states 'steps'"),
     ([header(trace_id="x", scenario="A"), call("a", trace_id="y")], 1, "nothing happened in it"),
     ([header(scenario="A")], 1, "nothing happened in it"),
-    ([call("a"), {**said("assistant", ""), "tool_calls": [{"id": "1"}]}], 2, "a message cannot hold 'tool_calls'"),
-    ([{**said("assistant", ""), "function_call": {"name": "b"}}], 1, "a message cannot hold 'function_call'"),
+    ([call("a"), {**said("assistant", ""), "tool_calls": [{"name": "b"}]}], 2, "holds a call of 'b' in 'tool_calls'"),
+    ([{**said("assistant", ""), "function_call": {"name": "b"}}], 1, "holds a call of 'b' in 'function_call'"),
     (
         [{"type": "llm_call"}, {"type": "llm_call", "tool_calls": [{"id": "1"}]}],
         2,
-        "of a trace without tool calls cannot",
+        "the event holds a tool call in 'tool_calls', which is not read",
     ),
 ]
 

@@ -19,8 +19,10 @@ from passmuster import read_traces
 from passmuster._problems import TraceError, UsageError
 from passmuster.cli._main import command
 from passmuster.traces import FORMATS, BadLines, formats, is_splittable, read_source
-from passmuster.traces._building import Fields
+from passmuster.traces._building import Fields, Reading
+from passmuster.traces._model import Trace
 from passmuster.traces._reading import _surest
+from passmuster.traces._sources import Source
 
 CHAT = {"role": "user", "content": "hello"}
 
@@ -48,7 +50,7 @@ def fields(record: Json) -> Fields:
         ({"messages": []}, "openai_messages"),
         ({"traj": [CHAT]}, "openai_messages"),
         ({"answer": "x", "messages": [CHAT]}, "openai_messages"),
-        (CHAT, "openai_messages"),
+        (CHAT, "message_lines"),
         ({}, None),
         ({"query": "x"}, None),
         ({"messages": "x"}, None),
@@ -70,6 +72,7 @@ from passmuster.traces._model import Trace
 
 DESCRIPTION = "One answer per record."
 SHAPE = '{"said": …}'
+LACKS = ()
 
 
 def detect(record):
@@ -102,7 +105,7 @@ def test_a_file_is_all_that_a_format_takes(new_format: Path) -> None:
     path = write(new_format / "t.jsonl", b'{"said": 1}\n{"said": 2}\n')
     assert [found.answer for found in read(path)] == ['{"said": 1}', '{"said": 2}']
     assert is_splittable(source_of(path))
-    assert 'one_answer ({"said": …})' in refusal(write(new_format / "u.jsonl", b"{}"))
+    assert f"none of the {len(FORMATS)} formats" in refusal(write(new_format / "u.jsonl", b"{}"))
     assert "one_answer" in CliRunner().invoke(command, ["run", "--help"]).output
 
 
@@ -194,9 +197,7 @@ def test_bad_lines_do_not_change_how_parts_are_read(tmp_path: Path) -> None:
 def test_an_unknown_format(tmp_path: Path, name: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         list(read_traces(tmp_path, format=name))
-    assert str(caught.value) == (
-        f"there is no trace format '{name}'; there are event_lines, native, openai_messages{hint}"
-    )
+    assert str(caught.value) == f"there is no trace format '{name}'; there are {', '.join(FORMATS)}{hint}"
 
 
 SUITE = "tests: [{id: t, metric: tool_blocklist, blocklist: [admin]}]"
@@ -208,7 +209,7 @@ def test_a_run_with_a_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wo
     write(tmp_path / "passmuster.yaml", SUITE.encode())
     asked = [{"role": "assistant", "tool_calls": [{"function": {"name": "admin"}}]}]
     for name in ("a", "b"):
-        write(tmp_path / f"{name}.jsonl", lines({**trace(call()), "messages": asked}))
+        write(tmp_path / f"{name}.jsonl", lines({"answer": "x", "messages": asked}))
     arguments = [
         "run",
         "--traces",
@@ -220,7 +221,7 @@ def test_a_run_with_a_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wo
         "--report",
         "json=r.json",
     ]
-    assert CliRunner().invoke(command, arguments).exit_code == 0
+    assert CliRunner().invoke(command, [*arguments, "--format", "native"]).exit_code == 2
     assert CliRunner().invoke(command, [*arguments, "--format", "openai_messages"]).exit_code == 1
     assert json.loads(Path("r.json").read_bytes())["provenance"]["options"]["format"] == "openai_messages"
     given = (tmp_path / "a.jsonl").read_bytes()
@@ -242,3 +243,20 @@ def test_every_command_that_reads_traces_takes_a_format(
     write(tmp_path / "t.jsonl", lines(trace(call())))
     result = CliRunner().invoke(command, [*arguments, "--traces", "t.jsonl", "--format", "evnt_lines"])
     assert (result.exit_code, "did you mean 'event_lines'?" in result.output) == (2, True), result.output
+
+
+@pytest.mark.parametrize("name", ["t.bin", "t.bin.gz"])
+def test_a_file_that_is_no_text_goes_to_the_format_that_knows_its_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def read_file(source: Source, reading: Reading) -> Iterator[Trace]:
+        with source.open() as file:
+            yield Trace(trace_id=file.read().decode(), answer="")
+
+    native = FORMATS["native"]
+    monkeypatch.setattr(native, "detect_bytes", lambda head: head.startswith(b"\nRUN\0"), raising=False)
+    monkeypatch.setattr(native, "read_file", read_file, raising=False)
+    (found,) = read(write(tmp_path / name, b"\nRUN\0one"))
+    assert found.trace_id == "\nRUN\0one"
+    assert not is_splittable(source_of(tmp_path / name))
+    assert "is not" in refusal(write(tmp_path / "other.bin", b"\0\1\2"))

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.traces.building import Json, lines, read, read_past, refusal, tools, write
 
+from passmuster._problems import TraceError
 from passmuster.traces import total_cost_usd, total_duration_ms, total_llm_calls, total_tokens
 from passmuster.traces._locate import lines_of, spot_of_call, spot_of_trace
-from passmuster.traces._model import LlmCall, Message, Trace
-from passmuster.traces._reading import is_splittable
+from passmuster.traces._model import Fault, LlmCall, Message, Trace
+from passmuster.traces._reading import BadLines, is_splittable, read_source
 from passmuster.traces._sources import Source
 
 
@@ -152,7 +153,7 @@ def test_fields_of_the_record(tmp_path: Path, written: Json, field: str, expecte
         ('{"a": 1, "b": [true, null]}', {"a": 1, "b": [True, None]}),
         ({"a": 1}, {"a": 1}),
         ("{}", {}),
-        (None, {}),
+        (None, None),
         ("", {}),
         (" \n", {}),
         ("null", {}),
@@ -171,10 +172,17 @@ def test_arguments(tmp_path: Path, written: Any, expected: Any) -> None:
     assert made.arguments == expected
 
 
+def test_arguments_that_are_no_text_may_have_a_number_that_no_double_can_hold(tmp_path: Path) -> None:
+    data = lines({"messages": [user(), calling(asked("look", {"a": 7.5})), came("{}", "c1")]}).replace(b"7.5", b"1e400")
+    (trace,) = read(write(tmp_path / "t.jsonl", data))
+    (made,) = trace.tool_calls
+    assert (made.arguments, made.result) == ({"a": float("inf")}, {})
+
+
 def test_a_function_without_arguments_and_a_tool_that_takes_text(tmp_path: Path) -> None:
     custom = {"id": "c2", "type": "custom", "custom": {"name": "run_sql", "input": "select 1"}}
     first, second = one(tmp_path, calling({"id": "c1", "function": {"name": "now"}}, custom)).tool_calls
-    assert (first.tool, first.arguments) == ("now", {})
+    assert (first.tool, first.arguments) == ("now", None)
     assert (second.tool, second.arguments, second.id) == ("run_sql", "select 1", "c2")
 
 
@@ -336,7 +344,6 @@ def test_lines(tmp_path: Path, name: str, data: bytes, expected: list[tuple[int,
 # ── What is refused ─────────────────────────────────────────────────────────────────────────────────────────
 
 NAMELESS: Json = {"id": "c1", "type": "function", "function": {"arguments": "{}"}}
-USED = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
 
 
 @pytest.mark.parametrize(
@@ -346,24 +353,26 @@ USED = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
         ({"role": 7}, "Expected `str`, got `int`"),
         ("Hello", "Expected `object`, got `str`"),
         (calling(NAMELESS), "required field `name`"),
-        (calling({"id": "c1", "name": "look"}), "required field `function`"),
         (spoken(None, tool_calls=[7]), "Expected `object`, got `int`"),
         (spoken(None, tool_calls={"name": "look"}), "Expected `array | null`, got `object`"),
-        (spoken([USED]), "has a 'tool_use' in its content"),
-        (user([{"type": "tool_result", "tool_use_id": "c1"}]), "has a 'tool_result' in its content"),
     ],
 )
 def test_a_bad_message_is_refused_where_it_stands(tmp_path: Path, bad: Any, reason: str) -> None:
     said = [user(), bad, spoken("Bye")]
     in_lines = "\n".join(map(json.dumps, said)).encode()
     in_list = b'{"task_id": 1, "messages": [\n' + in_lines.replace(b"\n", b",\n") + b"]}"
-    for name, data, line in (("t.jsonl", in_lines, 2), ("t.json", in_list, 3 if isinstance(bad, dict) else 1)):
-        told = refusal(write(tmp_path / name, data))
-        assert told.startswith(f"{name}:{line}: ")
-        assert reason in told
+    told = refusal(write(tmp_path / "t.json", in_list))
+    assert told.startswith(f"t.json:{3 if isinstance(bad, dict) else 1}: ")
+    assert reason in told
+    assert refusal(write(tmp_path / "t.jsonl", in_lines)).startswith("t.jsonl:2: ")
     assert read_past(tmp_path / "t.json") == ([], 1)
     (left,), count = read_past(tmp_path / "t.jsonl")
     assert (left.answer, count) == ("Bye", 1)
+
+
+def test_a_call_without_a_function(tmp_path: Path) -> None:
+    said = [user(), calling({"id": "c1", "name": "look"}), spoken("Bye")]
+    assert "required field `function`" in refusal(write(tmp_path / "t.jsonl", lines({"messages": said})))
 
 
 def test_a_message_without_a_role_is_told_which_roles_there_are(tmp_path: Path) -> None:
@@ -379,6 +388,14 @@ def test_a_record_without_messages_among_conversations(tmp_path: Path) -> None:
     assert refusal(path) == "t.jsonl:2: is not a conversation: it has no 'messages'"
     found, bad = read_past(path)
     assert (len(found), bad) == (1, 2)
+
+
+@pytest.mark.parametrize("extra", [{}, {"answer": "Booked."}, {"vendor": "x"}])
+def test_records_of_other_formats_among_conversations(tmp_path: Path, extra: Json) -> None:
+    conversation = {"messages": [user(), calling(asked("look")), came("{}", "c1")], **extra}
+    native = {"steps": [{"type": "tool_call", "tool": "book"}]}
+    found = read(write(tmp_path / "t.jsonl", lines(conversation, native, conversation)))
+    assert [tools(one) for one in found] == [["look"], ["look"], ["book"]]
 
 
 # ── Every conversation ──────────────────────────────────────────────────────────────────────────────────────
@@ -408,3 +425,53 @@ def test_each_call_is_there_once_in_its_order(said: list[Json], as_record: bool)
     assert sum(isinstance(step, LlmCall) for step in found.steps) == sum(one["role"] == "assistant" for one in said)
     recorded = [bytes(made.result_json) for made in found.tool_calls if made.result_json]
     assert len(recorded) <= sum(one["role"] == "tool" for one in said)
+
+
+HELLO = {"role": "user", "content": "hi"}
+DONE = {"role": "assistant", "content": "done"}
+ASKED = [{"id": "c", "type": "function", "function": {"name": "delete_db", "arguments": "{}"}}]
+UNREAD: list[tuple[dict[str, Any], str]] = [
+    ({"messages": [HELLO, {**DONE, "toolCalls": ASKED}]}, "message 2 holds a call of 'delete_db' in 'toolCalls'"),
+    ({"messages": [HELLO, {**DONE, "extra": {"calls": ASKED}}]}, "message 2 holds a call of 'delete_db'"),
+    ({"messages": [HELLO, {**DONE, "content": [{"type": "text", "text": "x"}, {"type": "x_call"}]}]}, "in 'x_call'"),
+    ({"messages": [HELLO, DONE], "tool_calls": ASKED}, "the record holds a call of 'delete_db' in 'tool_calls'"),
+    ({"messages": [HELLO], "choices": [{"message": {"role": "assistant", "tool_calls": ASKED}}]}, "holds a call"),
+    ({"messages": [HELLO], "traj": [HELLO, DONE]}, "has two lists of messages, 'messages' and 'traj'"),
+    ({"messages": [HELLO, {"role": "assistant", "content": {"answer": "x"}}]}, "message 2 has content without a text"),
+    ({"messages": [HELLO, {"role": "assistant", "content": [[1]]}]}, "message 2 has content without a text"),
+    ({"messages": [HELLO, {"role": "narrator", "content": "x"}]}, "message 2 has the role 'narrator'"),
+]
+
+
+@pytest.mark.parametrize(("record", "reason"), UNREAD)
+def test_what_would_not_be_read_is_refused(tmp_path: Path, record: dict[str, Any], reason: str) -> None:
+    source = Source(str(write(tmp_path / "t.json", record)), "t.json", "openai_messages")
+    with pytest.raises(TraceError) as caught:
+        list(read_source(source, BadLines(source, skip=False)))
+    assert reason in str(caught.value)
+    accepting = BadLines(source, skip=False, accept_loss=True)
+    assert len(list(read_source(source, accepting))) == 1
+    assert [reason in loss.found for loss in accepting.losses] == [True]
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ({"role": "assistant", "content": {"text": "x"}}, "x"),
+        ({"role": "assistant", "content": ["x", "y"]}, "xy"),
+        ({"role": "assistant", "content": [{"type": "text", "text": {"value": "x"}}]}, "x"),
+        ({"role": "model", "content": "x"}, "x"),
+        ({"role": "ai", "content": "x"}, "x"),
+        ({"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}, ""),
+    ],
+)
+def test_the_answer_in_other_shapes(tmp_path: Path, message: dict[str, Any], answer: str) -> None:
+    (found,) = read(write(tmp_path / "t.json", {"messages": [HELLO, DONE, message]}))
+    assert found.answer == answer
+
+
+def test_what_a_record_says_of_its_run(tmp_path: Path) -> None:
+    stated = {"error": "crashed", "total_tokens": 7, "total_cost_usd": 0.5, "behaviors": ["b"]}
+    (found,) = read(write(tmp_path / "t.json", {"messages": [HELLO, DONE], **stated}))
+    assert (found.error, found.total_tokens, found.total_cost_usd, found.behaviors) == (Fault("crashed"), 7, 0.5, ["b"])
+    assert "total_tokens" in refusal(write(tmp_path / "u.json", {"messages": [HELLO, DONE], "total_tokens": -1}))

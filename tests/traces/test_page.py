@@ -109,6 +109,7 @@ def test_the_schema_accepts_the_examples(name: str) -> None:
 
 words = st.sampled_from(["", "a", "ü", "tool_call", "infra", "steps", '{"a": 1}'])
 names = words.filter(lambda word: word != "tool_call")  # which would tell of a call
+tool_names = words.filter(bool)
 whole = st.integers(-3, 2**40)
 fraction = st.floats(-2, 1e300, allow_nan=False).filter(lambda number: not number.is_integer())
 scalars = st.none() | st.booleans() | whole | fraction | words
@@ -120,7 +121,7 @@ count = st.none() | st.integers(0, 10**12)
 amount = count | fraction.map(abs)
 STEP = st.one_of(
     st.fixed_dictionaries(
-        {"type": st.just("tool_call"), "tool": words},
+        {"type": st.just("tool_call"), "tool": tool_names},
         optional={
             "id": key,
             "arguments": anything,
@@ -129,12 +130,12 @@ STEP = st.one_of(
             "duration_ms": amount,
             "group": key,
             "parent": key,
-            "kwargs": anything,
+            "kwargs": st.none(),
         },
     ),
     st.fixed_dictionaries(
         {"type": st.just("tool_result")},
-        optional={"id": key, "tool": words, "result": anything, "error": anything, "duration_ms": amount},
+        optional={"id": key, "tool": tool_names, "result": anything, "error": anything, "duration_ms": amount},
     ),
     st.fixed_dictionaries(
         {"type": st.just("llm_call")},
@@ -230,6 +231,9 @@ def test_where_they_differ(tmp_path: Path) -> None:
     assert "got `float`" in refusal(write(tmp_path / "float.jsonl", b'{"answer": "", "total_tokens": 5.0}'))
     assert "out of range" in refusal(write(tmp_path / "large.jsonl", b'{"answer": "", "total_cost_usd": 1e400}'))
     hidden = {"answer": "", "tool_calls": [{}]}
-    assert (VALIDATOR.is_valid(hidden), is_read(hidden)) == (True, False)
+    odd = {"steps": [{"type": "tool_call", "tool": "t "}]}
+    beside = {"steps": [{"type": "tool_call", "tool": "t", "arguments": {}, "args": {"a": 1}}]}
+    for record in (hidden, odd, beside):
+        assert (VALIDATOR.is_valid(record), is_read(record)) == (True, False)
     assert not VALIDATOR.is_valid({"type": "trace", "answer": ""})
     assert is_read({"type": "trace", "answer": ""})

@@ -74,7 +74,10 @@ def test_what_names_which_files(house: Path, patterns: list[str], expected: list
         (["nowhere.jsonl"], ["nowhere.jsonl: there is no such trace file or folder"]),
         (["traces/*.csv"], ["traces/*.csv: this glob matches no file"]),
         (["traces/dee*"], ["traces/dee*: this glob matches no file"]),
-        (["traces/empty"], ["traces/empty: holds no trace file (looked for .jsonl, .json and .gz in it and below)"]),
+        (
+            ["traces/empty"],
+            ["traces/empty: holds no trace file (looked for .jsonl, .json, .gz and .zst in it and below)"],
+        ),
         (["x.jsonl", "traces/b.jsonl", "y"], ["x.jsonl: there is no such", "y: there is no such"]),
         ([""], [""]),
     ],

@@ -46,8 +46,8 @@ def tool(ms: float | None, group: int | str | None = None) -> ToolCall:
         (total_duration_ms, [tool(4.0, 1), tool(6.0, 1), tool(5.0, 1)], {}, 6.0),
         (total_duration_ms, [tool(4.0, 1), tool(6.0, 2), tool(5.0, 1)], {}, 15.0),
         (total_duration_ms, [tool(4.0, 1), tool(6.0), tool(5.0, 1)], {}, 15.0),
-        (total_duration_ms, [tool(4.0, 1), model(ms=1.0), tool(6.0, 1)], {}, 7.0),
-        (total_duration_ms, [tool(4.0, 1), model(ms=9.0), tool(6.0, 1)], {}, 15.0),
+        (total_duration_ms, [tool(4.0, 1), model(ms=1.0), tool(6.0, 1)], {}, 11.0),
+        (total_duration_ms, [tool(4.0, 1), model(ms=9.0), tool(6.0, 1)], {}, 19.0),
         (total_duration_ms, [tool(4.0, 1), tool(None, 1)], {}, None),
     ],
 )

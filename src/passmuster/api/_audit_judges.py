@@ -39,6 +39,7 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     """The file with what people say."""
     traces: tuple[str, ...] = ()
     trace_format: str | None = None
+    accept_loss: bool = False
     repeats: int = 3
     canaries: bool = False
     judge: Literal["live", "cached"] = "live"
@@ -73,7 +74,8 @@ def audit_judges(path: str | None, options: AuditOptions, *, on_progress: OnProg
     with StandardInput() as stdin:
         sources = trace_files(suite, options.traces, stdin, options.trace_format)
         labels = read_labels(Path(options.labels), options.labels)
-        read = (trace for source in sources for trace in read_source(source, BadLines(source, skip=False)))
+        accept = options.accept_loss
+        read = (trace for one in sources for trace in read_source(one, BadLines(one, False, accept)))
         cases = audit_cases(suite, read, labels, options.labels)
     target = _target(config, suite, options.output)
     if target is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, UsageError
+from passmuster.engine import EXECUTORS
 from passmuster.suite import Suite
 from passmuster.traces import FORMATS, Source, check_format, find_sources, standard_input
 
@@ -41,6 +42,11 @@ class StandardInput:
 def trace_formats() -> list[str]:
     """The names of the formats that traces are read in."""
     return list(FORMATS)
+
+
+def executors() -> list[str]:
+    """The names of the executors that there are."""
+    return list(EXECUTORS)
 
 
 def trace_files(suite: Suite, given: Sequence[str], stdin: StandardInput, format: str | None = None) -> list[Source]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from passmuster._atomic_write import replace_file
+from passmuster._atomic_write import create_file, replace_file
 from passmuster._problems import OutsideError, Problem, UsageError
 
 
-def write_file(path: str | Path, data: bytes, *, make_folders: bool = False, what: str = "report") -> None:
+def write_file(
+    path: str | Path, data: bytes | Iterable[bytes], *, make_folders: bool = False, what: str = "report"
+) -> None:
     """Write a file so that nobody ever sees half of it; what was there stays if anything goes wrong.
 
     Raises `OutsideError`, for what can be known beforehand is refused by `check_writable`.
@@ -19,13 +21,31 @@ def write_file(path: str | Path, data: bytes, *, make_folders: bool = False, wha
     target = Path(os.path.realpath(path))
     try:
         if _is_special(path):
-            Path(path).write_bytes(data)
+            with open(path, "wb") as special:
+                special.writelines((data,) if isinstance(data, bytes) else data)
             return
         if make_folders:
             target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, data)
     except OSError as problem:
         raise OutsideError(Problem(f"cannot write this {what}: {_reason(problem)}", str(path))) from problem
+
+
+def create_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write new files below a folder, in this order. Raises `UsageError` where one exists; then none is written."""
+    in_the_way = [name for name in contents if os.path.lexists(folder / name)]
+    if in_the_way:
+        message = "there is such a file already, and nothing is overwritten"
+        raise UsageError([Problem(message, str(folder / name)) for name in in_the_way])
+    for name, data in contents.items():
+        target = folder / name
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            create_file(target, data)
+        except FileExistsError:
+            raise UsageError(Problem("there is such a file already, and nothing is overwritten", str(target))) from None
+        except OSError as problem:
+            raise OutsideError(Problem(f"cannot write this file: {_reason(problem)}", str(target))) from problem
 
 
 def check_writable(

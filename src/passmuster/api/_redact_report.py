@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster.checks import CheckReport, Violation
+from passmuster.checks import CheckReport, Violation, redact_violation
 from passmuster.redaction import SENTENCE_LIMIT, VALUE_LIMIT, Redactor, Words, telling
-from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
+from passmuster.scoring import GateLine, GroupReport, Report, ScenarioReport, TestReport
 
 T = TypeVar("T", bound=Struct)
 
-_SENTENCES = ("message", "expected", "actual", "constraint", "suggestion", "waived")
-_NAMES = ("tool", "argument", "rule", "pattern", "trace_id", "scenario")
 # The ids of these lines may come from a trace; those of the others are the suite's own and tie reports together.
 _FOREIGN_IDS = frozenset({"input", "error", "baseline"})
 
 
 def redact_report(report: Report, redactor: Redactor) -> Report:
     """The report with everything that came from traces or custom code made safe to show and keep."""
-    # What is hidden as a value somewhere must not come back elsewhere.
-    secrets = [word for violation in report.violations() for word in _secrets(violation, redactor)]
-    secrets += [word for scenario in report.scenarios for word in scenario.secrets]
-    safe = _Redaction(redactor, Words(telling(secrets)))
+    safe = _Redaction(redactor, Words(telling(report_secrets(report, redactor))))
     tools: dict[str, int] = {}
     for name, number in report.tools.items():  # names that are cut alike are one
         name = redactor.text(name, known=safe.known)
@@ -34,8 +29,17 @@ def redact_report(report: Report, redactor: Redactor) -> Report:
         tests=[safe.test(test) for test in report.tests],
         gate=[safe.gate_line(line) for line in report.gate],
         scenarios=[safe.scenario(scenario) for scenario in report.scenarios],
+        groups=[safe.group(group) for group in report.groups],
         tools=tools,
+        early_stop=report.early_stop and safe.fields(report.early_stop, sentences=("reason",)),
+        uncovered_tools=sorted({redactor.text(name, known=safe.known) for name in report.uncovered_tools}),
     )
+
+
+def report_secrets(report: Report, redactor: Redactor) -> list[str]:
+    """What is hidden as a value somewhere, and must not come back elsewhere."""
+    secrets = [word for violation in report.violations() for word in _secrets(violation, redactor)]
+    return secrets + [word for scenario in report.scenarios for word in scenario.secrets]
 
 
 def _secrets(violation: Violation, redactor: Redactor) -> list[str]:
@@ -70,23 +74,7 @@ class _Redaction:
         )
 
     def violation(self, violation: Violation) -> Violation:
-        changes: dict[str, Any] = {}
-        own: list[str] = []
-        text = self.redactor.text
-        if violation.has_value:
-            changes["value"], own = self.redactor.argument(
-                violation.tool, violation.argument, violation.value, self.known
-            )
-        for name in _SENTENCES:
-            if (found := getattr(violation, name)) is not None:
-                changes[name] = text(str(found), SENTENCE_LIMIT, self.known, own)
-        for name in _NAMES:
-            if (found := getattr(violation, name)) is not None:
-                changes[name] = text(str(found))
-        if (nearby := violation.neighbours) is not None:
-            before, after = (None if tool is None else text(tool) for tool in (nearby.before, nearby.after))
-            changes["neighbours"] = replace(nearby, before=before, after=after)
-        return replace(violation, **changes)
+        return redact_violation(violation, self.redactor, self.known)
 
     def gate_line(self, line: GateLine) -> GateLine:
         return replace(
@@ -94,6 +82,11 @@ class _Redaction:
             actual=self.redactor.value(line.actual, known=self.known),
             expected=self.redactor.value(line.expected, known=self.known),
         )
+
+    def group(self, group: GroupReport) -> GroupReport:
+        values = group.by.items()
+        by = {key: None if one is None else self.redactor.text(one, VALUE_LIMIT, self.known) for key, one in values}
+        return replace(group, by=by)
 
     def scenario(self, scenario: ScenarioReport) -> ScenarioReport:
         behaviors, flips = scenario.behaviors, scenario.flips
@@ -113,6 +106,7 @@ class _Redaction:
             attempts=attempts,
             flips=flips and [self.fields(one, names=("passed", "failed"), sentences=("message",)) for one in flips],
             secrets=(),
+            worst_run=scenario.worst_run and self.fields(scenario.worst_run, names=("trace_id",)),
         )
 
     def check(self, check: CheckReport) -> CheckReport:

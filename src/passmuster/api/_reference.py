@@ -5,33 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from passmuster.agents import HttpAgent
 from passmuster.checks import KINDS, LAYERS, RULES, Argument, BuiltInKind, MatcherWords, Selector, ToolEntry, rule_class
 from passmuster.judges import JudgeConfig
+from passmuster.migration import ORIGINS
 from passmuster.reports import FORMATS as REPORT_FORMATS
 from passmuster.scoring import declared_metrics
-from passmuster.suite import BaselineSpec, Record, Scenario, SuiteFile, Test, Waiver, first_line, reference_rows
-from passmuster.traces import FORMATS
+from passmuster.suite import Agent, BaselineSpec, Record, Scenario, SuiteFile, Test, Waiver, first_line, reference_rows
+from passmuster.traces import describe_formats
 
 Row = tuple[str, ...]
+
+RECORDS: dict[str, type[Record]] = {
+    "suite": SuiteFile,
+    "test": Test,
+    "scenario": Scenario,
+    "waiver": Waiver,
+    "baseline": BaselineSpec,
+    "judge_config": JudgeConfig,
+    "agent": Agent,
+    "agent.http": HttpAgent,
+    "policy tool": ToolEntry,
+    "policy argument": Argument,
+    "selector": Selector,
+    "matcher": MatcherWords,
+}
+"""Every map of the suite language that has keys of its own, by name."""
 
 
 def reference_tables() -> dict[str, str]:
     """The tables by name."""
     metrics = sorted(declared_metrics().values(), key=lambda metric: metric.order)
     return {
-        "suite": _record(SuiteFile),
-        "test": _record(Test),
-        "scenario": _record(Scenario),
-        "waiver": _record(Waiver),
-        "baseline": _record(BaselineSpec),
-        "judge_config": _record(JudgeConfig),
+        **{name: _record(record) for name, record in RECORDS.items()},
         "checks": _table(("`metric`", "passes when"), _described((name, BuiltInKind(name).record) for name in KINDS)),
         "args_valid": _record(BuiltInKind("args_valid").record),
-        "policy tool": _record(ToolEntry),
-        "policy argument": _record(Argument),
         "tool_blocklist": _record(BuiltInKind("tool_blocklist").record),
-        "selector": _record(Selector),
-        "matcher": _record(MatcherWords),
+        "run_limits": _record(BuiltInKind("run_limits").record),
         "rules": _table(("`type`", "keys", "holds when"), _rules()),
         **{layer: _layer(layer) for layer in LAYERS},
         "metrics": _table(
@@ -39,8 +49,11 @@ def reference_tables() -> dict[str, str]:
             ((f"`{metric.name}`", metric.description, metric.better) for metric in metrics),
         ),
         "trace formats": _table(
-            ("format", "a record", ""),
-            ((f"`{name}`", f"`{FORMATS[name].SHAPE}`", FORMATS[name].DESCRIPTION) for name in FORMATS),
+            ("format", "a record", "", "cannot carry"),
+            ((f"`{one.name}`", f"`{one.record}`", one.description, ", ".join(one.lacks)) for one in describe_formats()),
+        ),
+        "kinds of files to migrate": _table(
+            ("kind of file", ""), ((f"`{name}`", ORIGINS[name].DESCRIPTION) for name in ORIGINS)
         ),
         "report formats": _table(
             ("format", "file", ""),
@@ -70,8 +83,9 @@ def _described(records: Iterable[tuple[str, type[Record]]]) -> Iterator[Row]:
 
 def _rules() -> Iterator[Row]:
     for name in RULES:
-        rows = [row[0] for row in reference_rows(rule_class(name)) if row[0] != "description"]
-        yield f"`{name}`", ", ".join(f"`{key}`" for key in rows), first_line(rule_class(name).__doc__)
+        own = (row[0] for row in reference_rows(rule_class(name)))
+        keys = [key for key in own if key not in ("description", "allow_unexercised")]  # which every rule has
+        yield f"`{name}`", ", ".join(f"`{key}`" for key in keys), first_line(rule_class(name).__doc__)
 
 
 def _layer(name: str) -> str:

@@ -12,7 +12,7 @@ from passmuster.api._load_suite import load_suite
 from passmuster.api._options import RunOptions
 from passmuster.api._output_files import check_writable, write_file
 from passmuster.api._redact_report import redact_report
-from passmuster.engine import OnProgress, record, redactor_of, worker_count
+from passmuster.engine import Execution, OnProgress, record, redactor_of, worker_count
 from passmuster.redaction import Redactor
 from passmuster.reports import encoded_baseline
 from passmuster.scoring import Baseline, RecordedScenario, Report
@@ -53,7 +53,7 @@ def save_baseline(
         sources,
         options.settings,
         day=None if options.today is None else options.today.isoformat(),
-        workers=worker_count(options.workers, sources),
+        execution=Execution(workers=worker_count(options.workers, sources)),
         plugins=options.plugins,
         on_progress=on_progress,
     )

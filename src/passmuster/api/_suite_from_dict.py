@@ -10,6 +10,7 @@ from typing import Any
 
 from passmuster import engine
 from passmuster._problems import Problem, SuiteError
+from passmuster.reports import FORMATS
 from passmuster.suite import Suite
 
 _NAME = "<suite>.json"
@@ -30,7 +31,8 @@ def suite_from_dict(
     except (TypeError, ValueError, RecursionError) as error:
         raise SuiteError(Problem(f"a suite can only contain JSON values: {error}")) from error
     try:
-        return engine.load_suite(path, root=root, plugins=plugins, documents={str(path): content.encode()})
+        documents = {str(path): content.encode()}
+        return engine.load_suite(path, root=root, plugins=plugins, documents=documents, report_formats=FORMATS)
     except SuiteError as error:
         places = _places(json.loads(content), "")
         raise SuiteError([_placed(problem, places) for problem in error.problems]) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,17 +41,20 @@ def tighten_thresholds(
     *,
     baseline: str | None,
     slack: float,
+    to: Literal["prediction", "value"] = "prediction",
     dry_run: bool = False,
     root: str | None = None,
     plugins: bool = True,
 ) -> Tightening:
-    """Raise the bounds in a suite file to what the baseline reached, less `slack`; with `dry_run` nothing is written.
+    """Raise the bounds in a suite file to what a fresh run will reach, less `slack`; with `dry_run` nothing is written.
+
+    That is the worse end of a 95 % prediction interval, or, with `to="value"`, what the baseline reached itself.
 
     Raises `UsageError` or `SuiteError` if anything else in the file would change; then nothing is written.
     """
     suite = load_suite(path, root=root, plugins=plugins)
     recorded, _, note = _recorded(suite, baseline)
-    change = tightening(suite, recorded, slack, plugins=plugins)
+    change = tightening(suite, recorded, slack, to, plugins=plugins)
     if change.after != change.before and not dry_run:
         write_file(suite.path, change.after, what="suite")
     return replace(change, note=note)
@@ -81,9 +85,16 @@ class Tightening(Struct, frozen=True):
     """Where the baseline has other scenarios than the suite."""
 
 
-def tightening(suite: Suite, baseline: Baseline, slack: float, *, plugins: bool = True) -> Tightening:
-    """The suite's file with its bounds at what was reached, less the slack. Raises `UsageError` if it would break."""
-    found = list(tightened(suite, baseline, slack))
+def tightening(
+    suite: Suite,
+    baseline: Baseline,
+    slack: float,
+    to: Literal["prediction", "value"] = "prediction",
+    *,
+    plugins: bool = True,
+) -> Tightening:
+    """The suite's file with its bounds tightened, less the slack. Raises `UsageError` if it would break."""
+    found = list(tightened(suite, baseline, slack, to))
     raised = [one for one in found if isinstance(one, Tightened)]
     kept = [one for one in found if isinstance(one, Kept)]
     before = suite.documents[str(suite.path)]

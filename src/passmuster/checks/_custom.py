@@ -6,26 +6,29 @@ metric that raises makes its test an `error`, with the traceback kept.
 """
 
 import importlib.metadata
+import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from copy import deepcopy
+from dataclasses import fields, is_dataclass
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
 
+from passmuster._foreign_code import foreign_code
 from passmuster.checks._outcome import Outcome, Status, Violation, status_of
 from passmuster.checks._plugins import PluginError, describe_error, import_plugin
 from passmuster.checks._spec import Check, CheckSpec
 from passmuster.checks._view import ToolIndex, View
 from passmuster.suite import CheckKind, Custom, Key, Mapping, Node, Reader, Record, plain, read_record
-from passmuster.traces import ToolCall, Trace
+from passmuster.traces import Trace
 
 GROUP = "passmuster.metrics"
 _MARK = "__passmuster_metric__"
 _STATUSES = ("pass", "warn", "fail", "skip", "error")
+_REASONS = {"error": "the metric itself reported an error", "skip": "the metric returned 'skip'"}
 
 
 class MetricResult(Struct):
@@ -63,7 +66,7 @@ class CustomMetric(CheckSpec, frozen=True, kw_only=True):
     config: dict[str, Any]
     file: str
     line: int
-    asks_figures = True
+    reads_calls = False
     gives_score = True
 
     def compile(self, tools: ToolIndex) -> Check:
@@ -71,8 +74,8 @@ class CustomMetric(CheckSpec, frozen=True, kw_only=True):
 
         def check(view: View) -> Outcome:
             try:
-                result = self.function(_copy(view.trace), deepcopy(self.config))
-                return self._outcome(view, result)
+                with foreign_code():  # the result may hold objects with code of their own
+                    return self._outcome(view, self.function(_copy(view.trace), deepcopy(self.config)))
             except KeyboardInterrupt:
                 raise
             except BaseException:  # also `sys.exit()`: a metric must not end the run
@@ -100,7 +103,7 @@ class CustomMetric(CheckSpec, frozen=True, kw_only=True):
             violations=violations,
             stats=_values(result.stats),
             score=None if score is None else float(score),
-            message="the metric itself reported an error" if status == "error" else None,
+            message=_REASONS.get(status),
         )
 
     def _violation(self, view: View, given: object) -> Violation:
@@ -137,17 +140,41 @@ _PLACED = frozenset({"has_value", "neighbours", "scenario", "trace_file", "trace
 
 
 def _copy(trace: Trace) -> Trace:
-    """A copy for the metric, so that its changes reach no other check."""
-    return replace(trace, steps=tuple(_copied(step) if type(step) is ToolCall else step for step in trace.steps))
+    """A copy for the metric that shares nothing with the trace but what cannot be changed."""
+    return Trace(**{name: _copied(getattr(trace, name)) for name in Trace.__struct_fields__})
 
 
-def _copied(call: ToolCall) -> ToolCall:
-    return replace(call, arguments=msgspec.to_builtins(call.arguments), error=msgspec.to_builtins(call.error))
+def _copied(value: Any) -> Any:
+    """A copy of a part of a trace, to any depth that a trace can have."""
+    if isinstance(value, Struct):
+        return type(value)(*(_copied(getattr(value, name)) for name in value.__struct_fields__))
+    if isinstance(value, tuple):
+        return tuple(map(_copied, value))
+    return msgspec.to_builtins(value) if isinstance(value, list | dict) else value
 
 
 def _values(foreign: Any) -> Any:
-    """Any object as JSON values; what JSON cannot express becomes text."""
-    return msgspec.to_builtins(foreign, str_keys=True, enc_hook=repr)
+    """Any object as JSON values; what JSON cannot express becomes text.
+
+    The same in every run: sets are sorted, and an object's text is told without its address.
+    """
+    return msgspec.to_builtins(_sorted_sets(foreign), str_keys=True, enc_hook=_described)
+
+
+def _sorted_sets(value: Any) -> Any:
+    if isinstance(value, Set):
+        return sorted(map(_sorted_sets, value), key=lambda item: (type(item).__name__, _described(item)))
+    if isinstance(value, dict):
+        return {key: _sorted_sets(item) for key, item in value.items()}
+    if isinstance(value, Struct):
+        return {name: _sorted_sets(getattr(value, name)) for name in value.__struct_fields__}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _sorted_sets(getattr(value, field.name)) for field in fields(value)}
+    return [_sorted_sets(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _described(value: object) -> str:
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def _read_config(reader: Reader, node: Node, at: str) -> dict[str, Any]:
@@ -233,7 +260,8 @@ def _installed() -> dict[str, CheckKind]:
 
 def _of_entry(entry: importlib.metadata.EntryPoint) -> list[CheckKind]:
     try:
-        loaded = entry.load()
+        with foreign_code():
+            loaded = entry.load()
     except KeyboardInterrupt:
         raise
     except BaseException as error:

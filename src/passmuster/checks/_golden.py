@@ -20,13 +20,15 @@ class Golden(Struct, frozen=True):
 class RunShown(NamedTuple):
     """What one recorded run shows."""
 
-    sequence: tuple[str, ...]
+    sequence: tuple[str, ...] | None
+    """None where the run does not record its calls."""
     cost_usd: float | None
 
 
 def shown_by(trace: Trace) -> RunShown:
     """The part of a recorded run that later ones are compared with."""
-    return RunShown(tuple(call.tool for call in trace.tool_calls), total_cost_usd(trace))
+    sequence = None if trace.calls_unknown else tuple(call.tool for call in trace.tool_calls)
+    return RunShown(sequence, total_cost_usd(trace))
 
 
 def golden_of(runs: Sequence[RunShown]) -> Golden:
@@ -34,5 +36,5 @@ def golden_of(runs: Sequence[RunShown]) -> Golden:
     from statistics import median  # late: it imports much
 
     known = [run.cost_usd for run in runs if run.cost_usd is not None]
-    sequences = tuple(dict.fromkeys(run.sequence for run in runs))
+    sequences = tuple(dict.fromkeys(run.sequence for run in runs if run.sequence is not None))
     return Golden(sequences, median(known) if known and len(known) == len(runs) else None)

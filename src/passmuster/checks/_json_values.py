@@ -22,6 +22,34 @@ def path_of(key: str) -> list[str | int]:
     return [int(index) if index else name for index, name in _STEP.findall(key)]
 
 
+_NEVER_A_STEP = re.compile(r"\[(\*|-\d+|\d*:[\d:]*|\?.*|@.*|'.*'|\".*\"|first|last|any|all|i|n|)\]")
+
+
+def why_bad_path(key: str) -> str | None:
+    """Why no argument can be at this path; None where one may, as a path or as a name with these very characters."""
+    if not key.strip():
+        return "the name of the argument is empty, which can never fit"
+    if key != key.strip():
+        return f"'{key}' begins or ends with white space and can never fit"
+    if re.match(r"\$(\.|\[|$)", key):
+        plain = re.sub(r"^\$\.*", "", key)
+        return (
+            f"'{key}' can never fit: a path begins with the name of an argument, without '$'; write '{plain or 'name'}'"
+        )
+    if found := _NEVER_A_STEP.search(key):
+        how = "for any element use $contains on the list" if found[1] in ("*", "", "any", "all") else "count from 0"
+        return f"'{key}' can never fit: '{found[0]}' is no index; write '[0]', or {how}"
+    if "*" in key:
+        return f"'{key}' can never fit: an argument is named without wildcards"
+    if re.search(r"\.\.|^\.|\.$|\.\[|\[\d+\][^.\[]|\[[^\]]*$|\[\D[^\]]*\]\.", key):
+        return f"'{key}' is no path and can never fit; write it like 'items[0].price'"
+    if key.startswith("/"):
+        return f"'{key}' can never fit: write a path like 'items[0].price'"
+    if re.search(r"\w\s*([<>=!]=?|≥|≤)\s*-?[\d.]+$", key):
+        return f"'{key}' reads like a comparison and can never fit; write the comparison as a value, {{$gt: 5}}"
+    return None
+
+
 def follow(value: Any, path: list[str | int]) -> Any:
     """The value at a path, or `MISSING`."""
     for step in path:
@@ -32,6 +60,12 @@ def follow(value: Any, path: list[str | int]) -> Any:
         else:
             return MISSING
     return value
+
+
+def argument_at(arguments: Any, key: str) -> Any:
+    """The argument at a dotted path, or `MISSING`; one that is named so, dots and all, comes first."""
+    named = arguments if isinstance(arguments, dict) else {}
+    return named[key] if key in named else follow(named, path_of(key))
 
 
 def equal(a: Any, b: Any) -> bool:

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-Status = Literal["pass", "warn", "fail", "skip", "error", "missing"]
+Status = Literal["pass", "warn", "fail", "skip", "error", "missing", "not_run"]
 Level = Literal["block", "warn", "log"]
 LEVELS: tuple[Level, ...] = ("log", "warn", "block")
 
-_GRAVITY: dict[Status, int] = {"skip": 0, "pass": 1, "warn": 2, "missing": 3, "fail": 4, "error": 5}
+_GRAVITY: dict[Status, int] = {"not_run": 0, "skip": 0, "pass": 1, "warn": 2, "missing": 3, "fail": 4, "error": 5}
 
 
 def worst(a: Status, b: Status) -> Status:
@@ -41,6 +41,8 @@ class Violation(Struct, frozen=True, omit_defaults=True, kw_only=True):
     constraint: str | None = None
     """In the policy's own spelling: `max: 30`."""
     rule: str | None = None
+    description: str | None = None
+    """What the rule is for, in the suite's own words."""
     pattern: str | None = None
     expected: str | None = None
     actual: str | None = None
@@ -82,12 +84,14 @@ class Outcome(Struct, frozen=True):
     score: float | None = None
     message: str | None = None
     """Why it was skipped or broke; for layers, the finding in words."""
-    cause: Literal["no_verdict", "not_needed"] | None = None
+    cause: Literal["no_verdict", "not_needed", "unknown_arguments"] | None = None
     """Why there is no decision, where the check itself is not the reason: a judge had no verdict, or was not asked
-    because an earlier check had failed."""
+    because an earlier check had failed; or a call does not record its arguments."""
 
 
 PASS, FAIL, SKIP, BROKEN = Outcome("pass", True), Outcome("fail", True), Outcome("skip", True), Outcome("error", True)
 """What layer checks decide. They are explained only for the run of a scenario that a report shows."""
+CALLS_UNKNOWN = "the trace does not record its tool calls"
+"""Why a check on calls is undecided where a trace has no `steps`, or its source could not have shown calls."""
 IDLE = Outcome("pass", False)
 """It holds, and nothing happened that could have broken it."""

@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Iterator
 from types import ModuleType
 
+from passmuster._foreign_code import foreign_code
+
 _homes: dict[str, str] = {}
 """Module name → the suite folder that it was imported from."""
 
@@ -25,7 +27,8 @@ def import_plugin(name: str, folder: str) -> ModuleType:
     with _importable(folder), _without_others(name, home):
         known = set(sys.modules)
         try:
-            return importlib.import_module(name)
+            with foreign_code():
+                return importlib.import_module(name)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # `sys.exit()` in a plugin must not end the run, least of all with 0
@@ -38,6 +41,13 @@ def import_plugin(name: str, folder: str) -> ModuleType:
             for new in set(sys.modules) - known:
                 if _lies_in(sys.modules[new], home):
                     _homes[new] = home
+
+
+def plugin_files(folder: str) -> list[str]:
+    """The files of the modules that were imported from a suite's folder."""
+    home = importlib.machinery.FileFinder(folder).path
+    modules = [sys.modules[name] for name, there in _homes.items() if there == home and name in sys.modules]
+    return sorted({file for module in modules if isinstance(file := getattr(module, "__file__", None), str)})
 
 
 def describe_error(error: BaseException) -> str:

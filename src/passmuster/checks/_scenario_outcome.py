@@ -40,8 +40,6 @@ class BehaviorsOutcome(Struct, frozen=True):
     broken: bool = False
     """The check of an expected behavior broke."""
     broken_must_not: bool = False
-    unasked: bool = False
-    """Something is undecided though nothing failed: judges are off, or can only warn."""
     open_must_not: bool = False
     """Something that must not be shown could not be decided."""
 
@@ -65,21 +63,18 @@ class ScenarioOutcome(Struct, frozen=True):
     """In which ways it failed, or may have where a judge had no verdict."""
     label: Quadrant | None = None
     """Whether the label read from the answer is right or wrong, positive or negative."""
+    undecided: tuple[str, ...] = ()
+    """The checks and behaviors that could not be decided, for another reason than that an earlier one failed."""
+    unsettled: bool = False
+    """One of them would have failed the run, had it been violated."""
+    open_barred: bool = False
+    """One of them is a `must_not` or `forbidden_tools`."""
 
     @property
     def warned(self) -> bool:
         """Whether some check warned, a judge's among them."""
         layers = any("warn" in layer.checks for layer in self.layers if layer is not None)
         return layers or any(outcome.status == "warn" for outcome in self.judged)
-
-    @property
-    def skipped(self) -> bool:
-        """Whether some check could not be decided, for another reason than that an earlier one failed."""
-        if self.behaviors is not None and self.behaviors.unasked:
-            return True
-        if any("skip" in layer.checks for layer in self.layers if layer is not None):
-            return True
-        return any(outcome.status == "skip" and outcome.cause is None for outcome in self.judged)
 
     @property
     def open_ways(self) -> tuple[Way, ...]:
@@ -131,7 +126,11 @@ class Behaviors(Struct, frozen=True):
     @property
     def reasons(self) -> list[str]:
         """Why they are missing, violated or undecided, where a judge or a check said why."""
-        return [f"{check.name}: {check.message}" for check in self.checks if check.status != "pass" and check.message]
+        return self.reasons_for("warn", "fail", "skip", "error")
+
+    def reasons_for(self, *statuses: Status) -> list[str]:
+        """The reasons for these statuses alone."""
+        return [f"{check.name}: {check.message}" for check in self.checks if check.status in statuses and check.message]
 
 
 class RunReport(Struct, frozen=True):

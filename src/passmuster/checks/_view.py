@@ -10,12 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from msgspec.structs import replace
+
 from passmuster.checks._json_values import MISSING
 from passmuster.checks._outcome import Level, Neighbours, Violation
-from passmuster.suite import FailedWhen, glob_matcher
-from passmuster.traces import ToolCall, Trace
+from passmuster.suite import FailedWhen, glob_matcher, is_literal
+from passmuster.traces import Message, ToolCall, Trace, positions_of
 
 _REMEMBERED = 10_000
+_SEEN = 2_000
+_LONGEST = 200
+_AGENTS = ("assistant", "agent", "model", "ai")
+"""The roles under which an agent speaks."""
+
+
+_OWN_BITS = 1_000
+"""So many patterns of a plan have a bit of their own; the others share one, or memory would grow with their square."""
 
 
 class ToolIndex(dict[str, int]):
@@ -23,42 +33,93 @@ class ToolIndex(dict[str, int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._patterns: list[Callable[[str], bool]] = []
-        self._bits: dict[str, int] = {}
-
-    def bit(self, pattern: str) -> int:
-        """The bit of a pattern."""
-        if pattern not in self._bits:
-            self._bits[pattern] = 1 << len(self._patterns)
-            self._patterns.append(glob_matcher(pattern))
-            self.clear()
-        return self._bits[pattern]
+        self._places: dict[str, int] = {}
+        self._literals: dict[str, int] = {}
+        self._globs: list[tuple[int, Callable[[str], bool]]] = []
+        self.hidden: tuple[str, ...] = ()
+        """Arguments that no sentence may quote, as `redact.arguments` has them: `TOOL.path`."""
+        self.seen: set[str] = set()
+        """Names that were asked for, up to a bound: the tools of the traces."""
 
     def bits(self, patterns: Iterable[str]) -> int:
-        """The bits of several patterns together."""
+        """The bits of several patterns together. A call without any of them fits none of the patterns."""
         together = 0
         for pattern in patterns:
-            together |= self.bit(pattern)
+            together |= 1 << self._bit(pattern)
         return together
 
+    def is_exact(self, patterns: Iterable[str]) -> bool:
+        """Whether a call with one of the bits of these patterns always fits one of them."""
+        return all(self._bit(pattern) < _OWN_BITS for pattern in patterns)
+
+    def _bit(self, pattern: str) -> int:
+        if pattern not in self._places:
+            place = self._places[pattern] = min(len(self._places), _OWN_BITS)
+            if is_literal(pattern):
+                self._literals[pattern] = place
+            else:
+                self._globs.append((place, glob_matcher(pattern)))
+            self.clear()
+        return self._places[pattern]
+
     def __missing__(self, name: str) -> int:
-        found = 0
-        for place, fits in enumerate(self._patterns):
+        literal = self._literals.get(name)
+        found = 0 if literal is None else 1 << literal
+        for place, fits in self._globs:
             if fits(name):
                 found |= 1 << place
         if len(self) >= _REMEMBERED:
             self.clear()
+        if len(self.seen) < _SEEN:
+            self.seen.add(name[:_LONGEST])
         self[name] = found
         return found
+
+
+class ToolSet:
+    """Tool patterns, compiled: which calls of a view fit one of them."""
+
+    __slots__ = ("_literals", "_matchers", "bits", "exact")
+
+    def __init__(self, patterns: Sequence[str], tools: ToolIndex) -> None:
+        self.bits = tools.bits(patterns)
+        """A view in which no call has one of these bits has no call that fits."""
+        self.exact = tools.is_exact(patterns)
+        """Whether every call with one of the bits fits."""
+        loose = [] if self.exact else patterns
+        self._literals = frozenset(filter(is_literal, loose))
+        self._matchers = [glob_matcher(one) for one in loose if not is_literal(one)]
+
+    def fits(self, view: View, call: int) -> bool:
+        """Whether a call fits."""
+        if not view.bits[call] & self.bits:
+            return False
+        name = view.names[call]
+        return self.exact or name in self._literals or any(fits(name) for fits in self._matchers)
+
+    def calls(self, view: View) -> list[int]:
+        """The indexes of the calls that fit."""
+        if not view.any_bits & self.bits:
+            return []
+        mine = self.bits
+        found = [call for call, bits in enumerate(view.bits) if bits & mine]
+        return found if self.exact else [call for call in found if self.fits(view, call)]
 
 
 class View:
     """The calls of one trace: names, pattern bits, positions, failures."""
 
     __slots__ = (
-        *("_evidence", "_lowered", "any_bits", "bits", "calls", "failed"),
-        *("names", "plain", "positions", "trace"),
+        *("_evidence", "_lowered", "_texts", "any_bits", "bits", "calls", "failed", "first_call"),
+        *("names", "plain", "positions", "trace", "turns"),
     )
+
+    # Not set for every trace, which would cost time, but where they are needed.
+    _texts: tuple[str, ...]
+    turns: tuple[View, ...]
+    """The turns of the conversation, once they were asked for."""
+    first_call: int
+    """In the view of a turn: how many calls the trace has before it."""
 
     def __init__(self, trace: Trace, names: list[str], bits: list[int]) -> None:
         self.trace = trace
@@ -76,6 +137,27 @@ class View:
         for mine in bits:
             any_bits |= mine
         self.any_bits = any_bits
+
+    def with_every_text(self) -> View:
+        """The same trace with all that the agent said for its answer; itself where that is its last answer."""
+        said = [step.text for step in self.trace.steps if type(step) is Message and step.role in _AGENTS]
+        texts = [text for text in said if text]
+        answer = self.trace.answer
+        if answer is not None and (not texts or texts[-1] != answer):
+            texts.append(answer)
+        if len(texts) < 2 and (not texts or texts[0] == answer):
+            return self
+        view = View(replace(self.trace, answer="\n\n".join(texts)), self.names, self.bits)
+        view.failed, view.positions, view.plain = self.failed, self.positions, self.plain
+        view._texts = tuple(texts)
+        return view
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is read of the agent, text by text: its last answer, or with `with_every_text` all; none without."""
+        if not hasattr(self, "_texts"):
+            self._texts = () if self.trace.answer is None else (self.trace.answer,)
+        return self._texts
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -133,24 +215,13 @@ class View:
         )
 
 
-def _positions(calls: list[ToolCall]) -> list[int]:
-    """Each call's position, from 0; adjacent calls of one group share it."""
-    positions: list[int] = []
-    here, group = -1, None
-    for call in calls:
-        if call.group is None or call.group != group:
-            here += 1
-        group = call.group
-        positions.append(here)
-    return positions
-
-
 class Viewer:
     """Makes the view of each trace of a run."""
 
-    def __init__(self, failed_when: Iterable[FailedWhen] = ()) -> None:
+    def __init__(self, failed_when: Iterable[FailedWhen] = (), hidden: tuple[str, ...] = ()) -> None:
         self.tools = ToolIndex()
-        self._failed_when = [(self.tools.bit(rule.tool), rule.result.compile()) for rule in failed_when]
+        self.tools.hidden = hidden
+        self._failed_when = [(ToolSet([one.tool], self.tools), one.result.compile_for_result()) for one in failed_when]
 
     def view(self, trace: Trace) -> View:
         """The trace as the checks see it."""
@@ -162,22 +233,24 @@ class Viewer:
             if call.error or call.group is not None:
                 flags = [call.failed for call in calls]
                 view.failed = flags if True in flags else None
-                view.positions = _positions(calls)
+                view.positions = positions_of(trace)
                 view.plain = False
                 break
         if self._failed_when:
             try:
-                view.failed = self._look_at_results(calls, view.bits, view.failed)
+                view.failed = self._look_at_results(view)
             except TimeoutError:
                 view.failed = _UnknownFailures()
             view.plain = view.plain and view.failed is None
         return view
 
-    def _look_at_results(self, calls: list[ToolCall], bits: list[int], failed: list[bool] | None) -> list[bool] | None:
-        flags = failed or [False] * len(calls)
-        for place, call in enumerate(calls):
+    def _look_at_results(self, view: View) -> list[bool] | None:
+        flags = view.failed or [False] * len(view.calls)
+        for place, call in enumerate(view.calls):
             if not flags[place]:
-                flags[place] = any(bits[place] & bit and fits(result_of(call)) for bit, fits in self._failed_when)
+                flags[place] = any(
+                    tools.fits(view, place) and fits(result_of(call)) for tools, fits in self._failed_when
+                )
         return flags if any(flags) else None
 
 

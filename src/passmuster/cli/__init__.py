@@ -6,5 +6,6 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from passmuster.cli._main import command
+    from passmuster.cli._quick_imports import import_quickly
 else:
     __getattr__ = lazy_exports(__name__)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
+import sys
 from typing import Any, cast
 
 import click
@@ -25,30 +24,60 @@ class _Commands(click.Group):
         name = cmd_name.replace("-", "_")
         return cast("click.Command", _COMMANDS[name].command) if name in _COMMANDS else None
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **extra)
+        except OSError as error:
+            sys.exit(_unprinted(error))
+
     def invoke(self, ctx: click.Context) -> Any:
         from passmuster.cli._printing import say  # late, as the commands are
 
-        _interrupt_on_termination()
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            say("Interrupted.")
+        except KeyboardInterrupt as interrupt:
+            say(" ".join(["Interrupted.", *getattr(interrupt, "__notes__", ())]))
             ctx.exit(130)
         except OutsideError as error:
             say(f"error: {error.problem}")
             ctx.exit(3)
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and _is_from_click(error):
+                ctx.exit(_unprinted(error))
+            from passmuster.cli._unexpected import tell_unexpected  # late, for it should never be needed
+
+            ctx.exit(tell_unexpected(error))
 
 
-def _interrupt_on_termination() -> None:
-    """Let SIGTERM and SIGHUP end a run as Ctrl-C does, with its workers and temporary files; ignored ones stay so."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            with contextlib.suppress(ValueError):  # not in the main thread
-                signal.signal(number, signal.default_int_handler)
+def _is_from_click(error: OSError) -> bool:
+    """Whether the error came up while click printed a help text."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__") == "click.utils"
+
+
+def _unprinted(error: OSError) -> int:
+    """The exit code where a help text could not be printed; the reader of a pipe may close it early."""
+    from passmuster.cli._printing import open_pipe, say  # late, as the commands are
+
+    try:
+        with open_pipe(sys.stdout):
+            raise error
+    except OutsideError as outside:
+        say(f"error: {outside.problem}")
+        return 3
+    return 0
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
 def command() -> None:
-    """Decide whether an AI agent may ship."""
+    """Decide whether an AI agent may ship.
+
+    \b
+    Example:
+      passmuster run evals --traces traces/
+    """

@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from passmuster import reports
+from passmuster import api, reports
 from passmuster._problems import InputError, OutsideError, Problem, plural
 
 
@@ -42,9 +42,9 @@ def _output() -> TextIO:
 
 
 def say(text: str) -> None:
-    """Print to standard error. A failure to print changes no exit code."""
-    with contextlib.suppress(OutsideError), open_pipe(sys.stderr):
-        click.echo(text, err=True)
+    """Print to standard error, without secrets. A failure to print changes no exit code."""
+    with contextlib.suppress(OutsideError, ValueError), open_pipe(sys.stderr):
+        click.echo(api.without_tokens(text), err=True)
 
 
 @contextlib.contextmanager

@@ -27,6 +27,27 @@ def progress_bar(quiet: bool = False) -> Iterator[api.OnProgress | None]:
         bar.stop()
 
 
+@contextlib.contextmanager
+def live_bar(quiet: bool = False) -> Iterator[api.OnLive | None]:
+    """What a live run tells its progress to: runs, failures, what they cost and the time left."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    told = TextColumn("{task.fields[told]}")
+    columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), told, TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as rich:
+        task = rich.add_task("running", total=None, told="")
+
+        def update(progress: api.LiveProgress) -> None:
+            spent = "" if progress.spent_usd is None else f", ${progress.spent_usd:.2f}"
+            rich.update(task, completed=progress.done, total=progress.total, told=f"{progress.failed} failed{spent}")
+
+        yield update
+
+
 class _Bar:
     """One line per stage, shown once the run has taken a while."""
 

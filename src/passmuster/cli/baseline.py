@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -37,6 +37,10 @@ def command() -> None:
     """Save a baseline, compare with it, tighten thresholds.
 
     `passmuster run --baseline FILE` compares a run with one that was saved here.
+
+    \b
+    Example:
+      passmuster baseline save evals --traces traces/ -o baseline.json
     """
 
 
@@ -47,6 +51,7 @@ def command() -> None:
 @click.option("-o", "--output", metavar="FILE", help="Where to write it (default: 'baseline.file' of the suite).")
 @options.judge
 @click.option("--agent-version", metavar="V", help="The agent's version (default: from the suite or traces).")
+@options.accept_loss
 @options.root
 @options.no_plugins
 @options.workers
@@ -55,6 +60,10 @@ def save(suite: str | None, output: str | None, **given: Any) -> None:
     """Evaluate traces by a suite, and save the result as a baseline.
 
     Exit codes: 0 it was written, 2 the input is wrong, 3 nothing was written, for the reason shown.
+
+    \b
+    Example:
+      passmuster baseline save evals --traces traces/ -o baseline.json
     """
     try:
         chosen = api.RunOptions(**options.values(given))
@@ -86,6 +95,10 @@ def show(file: str) -> None:
     """Show what a baseline file records.
 
     Exit codes: 0 it was shown, 2 the input is wrong.
+
+    \b
+    Example:
+      passmuster baseline show baseline.json
     """
     with refusing():
         print_lines(reports.baseline_text(api.read_baseline(file)))
@@ -102,6 +115,10 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
 
     They are a target: the recorded run itself does not meet them.
     Exit codes: 0 they were printed, 2 the input is wrong.
+
+    \b
+    Example:
+      passmuster baseline suggest evals --baseline baseline.json --margin 2%
     """
     with refusing():
         found = api.suggest_thresholds(suite, baseline=baseline, margin=margin, root=root, plugins=not no_plugins)
@@ -109,24 +126,40 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
         print_lines(reports.suggestion_text(found.targets, reports.one_line(found.baseline), margin))
 
 
-@command.command("ratchet", short_help="Tighten the thresholds of a suite to the recorded values.")
+@command.command("ratchet", short_help="Tighten the thresholds of a suite to what a fresh run will reach.")
 @options.suite
 @_baseline
 @click.option("--slack", type=_Share(), default="0%", metavar="SHARE", help="How much less is enough (default: 0%).")
+@click.option(
+    "--to",
+    type=click.Choice(["prediction", "value"]),
+    default="prediction",
+    help="What a fresh run reaches in 95 of 100 cases (default), or the recorded value.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the change and write nothing.")
 @options.root
 @options.no_plugins
 def ratchet(
-    suite: str | None, baseline: str | None, slack: float, dry_run: bool, root: str | None, no_plugins: bool
+    suite: str | None,
+    baseline: str | None,
+    slack: float,
+    to: Literal["prediction", "value"],
+    dry_run: bool,
+    root: str | None,
+    no_plugins: bool,
 ) -> None:
-    """Tighten the thresholds in a suite file to what was reached; none is ever loosened.
+    """Tighten the thresholds in a suite file to what a fresh run will reach; none is ever loosened.
 
     Only the numbers change: comments, order and quoting stay. The recorded run still passes afterwards.
     Exit codes: 0 the thresholds are up to date, 2 the input is wrong.
+
+    \b
+    Example:
+      passmuster baseline ratchet evals --baseline baseline.json
     """
     with refusing():
         found = api.tighten_thresholds(
-            suite, baseline=baseline, slack=slack, dry_run=dry_run, root=root, plugins=not no_plugins
+            suite, baseline=baseline, slack=slack, to=to, dry_run=dry_run, root=root, plugins=not no_plugins
         )
         _note(found.note)
         print_lines(

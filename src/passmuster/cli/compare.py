@@ -6,25 +6,55 @@ import click
 
 from passmuster import api, reports
 from passmuster.cli import _options as options
+from passmuster.cli._divergence_text import divergence_lines
 from passmuster.cli._printing import print_document, print_lines, refusing
 
 SCHEMA = "passmuster.comparison/1"
+TRACES_SCHEMA = "passmuster.trace-comparison/1"
 
 
 @click.command("compare")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option("--suite", metavar="SUITE", help="Suite whose history has the runs (default: the nearest upwards).")
+@options.trace_format
+@options.accept_loss
+@options.skip_bad_lines
 @options.root
 @options.as_json
-def command(before: str, after: str, suite: str | None, root: str | None, as_json: bool) -> None:
+def command(
+    before: str,
+    after: str,
+    suite: str | None,
+    trace_format: str | None,
+    accept_loss: bool,
+    skip_bad_lines: bool,
+    root: str | None,
+    as_json: bool,
+) -> None:
     """Show what changed from run A to run B.
 
-    A and B are numbers of runs, as `passmuster history` lists them, or paths of JSON reports.
+    A and B are numbers of runs, as `passmuster history` lists them, paths of JSON reports, or traces: files, folders or
+    globs, which are compared call by call.
+
+    Example: passmuster compare traces/before.jsonl traces/after.jsonl
+
     Exit codes: 0 they were compared, 2 the input is wrong.
+
+    \b
+    Example:
+      passmuster compare 12 13 --suite evals
     """
     with refusing():
         runs = _run(before), _run(after)
+        if api.names_traces(runs):
+            how = api.SourceOptions(format=trace_format, accept_loss=accept_loss, skip_bad_lines=skip_bad_lines)
+            traces = api.compare_traces(before, after, how)
+            if as_json:
+                print_document(TRACES_SCHEMA, traces, changed=traces.changed)
+            else:
+                print_lines(map(reports.one_line, divergence_lines(traces, before, after)))
+            return
         comparison = api.compare_runs(*runs, suite=suite, root=root)
         if as_json:
             print_document(SCHEMA, comparison, changed=comparison.changed)

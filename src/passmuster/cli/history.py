@@ -24,6 +24,10 @@ def command(suite: str | None, metrics: tuple[str, ...], last: int, root: str | 
 
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
     Exit codes: 0 the history was shown, 2 the input is wrong.
+
+    \b
+    Example:
+      passmuster history evals --metric pass_rate --last 10
     """
     with refusing():
         history = api.read_history(suite, last=last, metrics=metrics, root=root)

@@ -15,7 +15,12 @@ from passmuster.cli._progress import progress_bar
 
 @click.group("judge")
 def command() -> None:
-    """Measure how good the judges of a suite are."""
+    """Measure how good the judges of a suite are.
+
+    \b
+    Example:
+      passmuster judge audit evals --labels labels.jsonl
+    """
 
 
 @command.command("audit")
@@ -23,6 +28,7 @@ def command() -> None:
 @click.option("--labels", required=True, metavar="FILE", help="Labels by people: JSON lines, or a JSON or YAML list.")
 @click.option("--traces", multiple=True, metavar="PATH", help="File, folder or glob (default: those of the suite).")
 @options.trace_format
+@options.accept_loss
 @click.option(
     "--repeats", type=click.IntRange(1, 100), default=3, metavar="N", help="Times to ask each question (default: 3)."
 )
@@ -46,6 +52,10 @@ def audit_command(suite: str | None, as_json: bool, **given: Any) -> None:
 
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
     Exit codes: 0 the judges are usable, 1 they are not, 2 the input is wrong, 3 they could not be asked.
+
+    \b
+    Example:
+      passmuster judge audit evals --labels labels.jsonl
     """
     with refusing():
         chosen = api.AuditOptions(**options.values(given))

@@ -14,10 +14,12 @@ from passmuster.reports import encoded
 @click.command("schema")
 @click.argument("of", type=click.Choice(get_args(api.SchemaOf)), metavar="suite|trace|report")
 def command(of: api.SchemaOf) -> None:
-    """Print the JSON Schema of a suite, of a native trace, or of the JSON report.
+    """Print the JSON Schema of suites, traces or reports.
 
-    Editors use it to complete and check what you write:
+    Editors use it to complete and check what you write.
 
-        passmuster schema suite > passmuster.schema.json
+    \b
+    Example:
+      passmuster schema suite > passmuster.schema.json
     """
     print_bytes(encoded(api.json_schema(of)))

@@ -43,7 +43,7 @@ def audit_cases(suite: Suite, traces: Iterable[Trace], labels: Sequence[Label], 
                 fitting[place].append((scenario, inquiries))
         if failed:
             # Only the judge of the answer as such: a wrong answer may well be safe, or true to its sources.
-            overruled += [Overruled(inquiry, failed) for inquiry in inquiries if inquiry.check == "llm_judge"]
+            overruled += [Overruled(inquiry, failed, scenario) for inquiry in inquiries if inquiry.check == "llm_judge"]
     problems: list[Problem] = []
     rated: list[Rated] = []
     said: dict[tuple[int, str], Label] = {}
@@ -52,7 +52,7 @@ def audit_cases(suite: Suite, traces: Iterable[Trace], labels: Sequence[Label], 
         if isinstance(inquiry, Inquiry):
             earlier = said.setdefault((id(found[0][1]), inquiry.check), label)
             if earlier is label:
-                rated.append(Rated(inquiry, label.passes))
+                rated.append(Rated(inquiry, label.passes, found[0][0]))
                 continue
             inquiry = f"{label.name}, {inquiry.check}: already labeled on line {earlier.line}"
         problems.append(Problem(inquiry, file, label.line))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+from passmuster._problems import TraceError
 from passmuster.engine._judge_questions import QuestionQueue, open_judges
 from passmuster.engine._parts import Part
-from passmuster.engine._plan import Job
+from passmuster.engine._plan import Job, Plan
 from passmuster.engine._progress import Progress
-from passmuster.scoring import PartRead, Tally
-from passmuster.traces import BadLines, Trace, read_source
+from passmuster.scoring import Evaluation, JudgeTally, PartRead
+from passmuster.traces import BadLines, Loss, Source, Spot, Trace, read_source
+
+if TYPE_CHECKING:
+    from passmuster.engine._unwrapping import Unwrapper
+    from passmuster.judges import Judges
 
 _STRIDE = 64
 """Traces between two reports of progress."""
@@ -19,43 +26,128 @@ _STRIDE = 64
 class Evaluator:
     """`trace` evaluates one trace, `part` those of one part of the input; `tally` has what was counted."""
 
-    def __init__(self, tally: Tally, trace: Callable[[Trace], None], *, skip_bad_lines: bool, figures: bool) -> None:
-        self.tally, self.trace = tally, trace
-        self._skip_bad_lines, self._figures = skip_bad_lines, figures
+    def __init__(self, job: Job, plan: Plan, judges: Judges | None = None) -> None:
+        self._job, self._plan, self._settings = job, plan, job.settings
+        self._is_wanted = None
+        if job.settings.some_traces:
+            from passmuster.engine._trace_filter import trace_filter  # late, for most runs evaluate all traces
+
+            self._is_wanted = trace_filter(job.settings)
+        self._queue = None if judges is None else QuestionQueue(judges.ask, lambda evaluation: self._count(evaluation))
+        self._before = None
+        if job.before is not None:
+            self._before = Plan(job.before, job.settings.today, accept_loss=job.settings.accept_loss)
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a new tally, which holds nothing of what was evaluated before."""
+        self._plan.forget_tools()
+        self.tally = self._plan.tally(self._settings.group_by)
+        self.count_with(self.tally.add if self._before is None else self._with_changes(self._before))
+
+    def _with_changes(self, before: Plan) -> Callable[[Evaluation], None]:
+        from passmuster.engine._policy_changes import counting_changes  # late, for few runs compare suites
+        from passmuster.scoring import PolicyChanges
+
+        add, self.tally.changes = self.tally.add, PolicyChanges()
+        compare = counting_changes(before, self._job.suite, self.tally.changes)
+
+        def count(evaluation: Evaluation) -> None:
+            add(evaluation)
+            compare(evaluation)
+
+        return count
+
+    def count_with(self, count: Callable[[Evaluation], None]) -> None:
+        """Hand every evaluation to this function."""
+        self._count = count
+        plan, queue = self._plan, self._queue
+        if queue is not None:
+            self.trace: Callable[[Trace], None] = lambda trace: queue.put(plan.begin(trace))
+        else:
+            evaluate = plan.evaluate
+            self.trace = lambda trace: count(evaluate(trace))
+
+    def finish(self) -> None:
+        """Wait until no trace waits for a judge."""
+        if self._queue is not None:
+            self._queue.finish()
+
+    @cached_property
+    def unwrap(self) -> Unwrapper:
+        """Gives the arguments of a trace by their names."""
+        from passmuster.engine._unwrapping import Unwrapper  # late, for few runs need it
+
+        return Unwrapper(self._job.suite, self._settings.accept_loss)
 
     def part(self, part: Part, progress: Progress) -> None:
         """Evaluate the traces of one part."""
-        source, evaluate = part.source, self.trace
-        bad = BadLines(source, self._skip_bad_lines)
+        if not self._job.files:
+            self._read(part, progress)
+            return
+        from passmuster.engine._part_files import evaluate_with_files  # late, for few runs write them
+
+        before = self.tally
+        evaluate_with_files(self, self._job, part, lambda: self._read(part, progress))
+        before.merge(self.tally)
+        self.tally = before
+
+    def _read(self, part: Part, progress: Progress) -> None:
+        source, evaluate, tally = part.source, self.trace, self.tally
+        bad = BadLines(source, self._settings.skip_bad_lines, self._settings.accept_loss)
         span = None if part.end is None else (part.start, part.end)
 
         def part_ends(lines: int) -> None:
-            self.tally.parts.append(PartRead(source.name, part.start, lines))
+            tally.parts.append(PartRead(source.name, part.start, lines))
 
         number = 0
-        for trace in read_source(source, bad, span, part_ends, figures=self._figures):
+        wanted, left_out = self._is_wanted, tally.left_out
+        traces = read_source(source, bad, span, part_ends)
+        while (trace := self._next(traces, source, bad)) is not None:
+            if wanted is not None and not wanted(trace, left_out):
+                continue
+            if trace.wrapped and (trace := self._unwrapped(trace, bad)) is None:
+                continue
             evaluate(trace)
             if number % _STRIDE == 0:
                 progress.evaluated(part, trace.origin.offset - part.start)
-            number += 1  # noqa: SIM113 - `enumerate` would hold on to the trace
+            number += 1
             del trace  # so that a long one makes room before the next is decoded
-        self.tally.bad_lines += bad.count
-        self.tally.settle()
+        tally.bad_lines += bad.count
+        tally.losses.add(bad.losses)
+        tally.settle()
+
+    def _unwrapped(self, trace: Trace, bad: BadLines) -> Trace | None:
+        try:
+            return self.unwrap(trace, bad.losses)
+        except TraceError:
+            if not self._settings.skip_bad_lines:
+                raise
+            bad.count += 1
+            return None
+
+    def _next(self, traces: Iterator[Trace], source: Source, bad: BadLines) -> Trace | None:
+        """The next trace; None at the end, and where the rest of the file cannot be read and may be passed over."""
+        try:
+            return next(traces, None)
+        except TraceError as error:
+            if not self._settings.skip_bad_lines:
+                raise
+            bad.losses += [Loss(Spot(source.name, 0), problem.message, True) for problem in error.problems]
+            return None
 
 
 @contextlib.contextmanager
 def evaluator(job: Job, progress: Progress) -> Iterator[Evaluator]:
     """An evaluator with an empty tally; when the context ends, no trace waits for a judge any more."""
     plan = job.plan()
-    tally = plan.tally()
-    skip_bad_lines, figures = job.settings.skip_bad_lines, plan.asks_figures
     if not plan.may_ask:
-        evaluate, add = plan.evaluate, tally.add
-        yield Evaluator(tally, lambda trace: add(evaluate(trace)), skip_bad_lines=skip_bad_lines, figures=figures)
+        yield Evaluator(job, plan)
         return
     with open_judges(job.suite, job.settings.judge, progress.asked) as judges:
-        queue = QuestionQueue(judges.ask, tally.add)
-        yield Evaluator(
-            tally, lambda trace: queue.put(plan.begin(trace)), skip_bad_lines=skip_bad_lines, figures=figures
-        )
-        queue.finish()
+        evaluate = Evaluator(job, plan, judges)
+        yield evaluate
+        evaluate.finish()
+        use = judges.use
+        evaluate.tally.judging = JudgeTally(use.questions, use.calls, unpriced=use.unpriced)
+        evaluate.tally.judging.spent.add(use.spent_usd)

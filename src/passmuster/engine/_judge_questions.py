@@ -54,10 +54,10 @@ def open_judges(
     suite: Suite, mode: Mode, progress: Callable[[int, int], None] | None = None, *, remember: bool = True
 ) -> Judges:
     """The judges of a suite; with `remember`, verdicts are read from its cache and written to it."""
-    from passmuster.judges import Judges, config_of
+    from passmuster.judges import Judges, cache_path, config_of
 
     config = config_of(suite)
-    cache = suite.folder / config.cache if config and config.cache and remember else None
+    cache = cache_path(config, suite) if config and remember else None
     return Judges(config, mode, cache, progress, new_redactor=partial(redactor_of, suite))
 
 

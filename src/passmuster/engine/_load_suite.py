@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from passmuster._problems import Problem
 from passmuster.checks import VOCABULARY, Kinds
 from passmuster.scoring import gate_vocabulary
-from passmuster.suite import TEXT, CheckKind, Choice, Late, Node, Reader, Suite, Value, Vocabulary
+from passmuster.suite import FOREIGN_NAMES, TEXT, CheckKind, Choice, Late, Node, Reader, Suite, Value, Vocabulary
 from passmuster.suite import load_suite as load
+
+_AGENT_VALUES = {
+    "agent_python": "`module:function`",
+    "agent_command": "a list: a program and its arguments",
+    "agent_http": "an address, or a map",
+    "agent_capture": "a source, a list of sources, or a map",
+}
 
 
 def load_suite(
@@ -29,7 +38,16 @@ def load_suite(
     def find_kinds(folder: Path, names: list[tuple[str, Node]], reader: Reader) -> Mapping[str, CheckKind]:
         return Kinds(str(folder), names, reader, allowed=plugins)
 
-    return load(Path(path), find_kinds, vocabulary(report_formats), root, documents)
+    return load(Path(path), find_kinds, vocabulary(report_formats), root, documents, _adapt)
+
+
+def _adapt(node: Node, path: Path, file: str) -> tuple[Node, list[Problem], list[Problem]]:
+    """The files of other tools that can be run as they stand, as suites."""
+    if path.name not in FOREIGN_NAMES:
+        return node, [], []
+    from passmuster.migration import adapted  # late, for most suites are our own
+
+    return adapted(node, path, file)
 
 
 def vocabulary(report_formats: Collection[str] = ()) -> Vocabulary:
@@ -38,6 +56,7 @@ def vocabulary(report_formats: Collection[str] = ()) -> Vocabulary:
         **gate_vocabulary(),
         **VOCABULARY,
         "judge_config": Late("a map", _judge_config),
+        **{name: Late(words, partial(_agent_value, name)) for name, words in _AGENT_VALUES.items()},
         "report_format": Choice(*report_formats) if report_formats else TEXT,
     }
 
@@ -46,3 +65,9 @@ def _judge_config() -> Value[Any]:
     from passmuster.judges import JUDGE_CONFIG  # late, for most suites ask no judge
 
     return JUDGE_CONFIG
+
+
+def _agent_value(name: str) -> Value[Any]:
+    from passmuster.agents import AGENT_VALUES  # late, for most suites are about recorded traces
+
+    return AGENT_VALUES[name]

@@ -12,7 +12,7 @@ from passmuster.traces import Source, is_splittable
 
 _ALONE = 32_000_000
 """Bytes of input below which one process is fastest."""
-_SMALLEST, _LARGEST = 4 << 20, 16 << 20
+_SMALLEST, LARGEST_PART = 4 << 20, 16 << 20
 
 
 class Part(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Part(Struct, frozen=True):
     @property
     def size(self) -> int:
         """Bytes on disk."""
-        return os.path.getsize(self.source.path) if self.end is None else self.end - self.start
+        return self.source.size if self.end is None else self.end - self.start
 
     def __str__(self) -> str:
         return self.source.name if self.end is None else f"{self.source.name}, bytes {self.start} to {self.end}"
@@ -35,8 +35,8 @@ def cut(sources: Sequence[Source], workers: int, part_bytes: int | None = None) 
     """The parts in the order of the input, enough to keep all workers busy to the end."""
     if workers == 1 and part_bytes is None:
         return [Part(source) for source in sources]
-    sizes = [os.path.getsize(source.path) for source in sources]
-    length = part_bytes or min(_LARGEST, max(_SMALLEST, sum(sizes) // (workers * 4)))
+    sizes = [source.size for source in sources]
+    length = part_bytes or min(LARGEST_PART, max(_SMALLEST, sum(sizes) // (workers * 4)))
     parts: list[Part] = []
     for source, size in zip(sources, sizes, strict=True):
         if size <= length or not is_splittable(source):
@@ -50,7 +50,7 @@ def worker_count(asked: int | None, sources: Sequence[Source]) -> int:
     """How many processes to use: what was asked for, else one for small input and one per CPU for large."""
     if asked is not None:
         return asked
-    if sum(os.path.getsize(source.path) for source in sources) < _ALONE:
+    if sum(source.size for source in sources) < _ALONE:
         return 1
     return available_cpus()
 

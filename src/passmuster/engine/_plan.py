@@ -9,8 +9,22 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from passmuster.checks import CheckError, Golden, Outcome, RunShown, View, Viewer, golden_of, shown_by, spec_of
+from passmuster.checks import (
+    CALLS_UNKNOWN,
+    CheckError,
+    Golden,
+    Outcome,
+    RunShown,
+    View,
+    Viewer,
+    golden_of,
+    shown_by,
+    spec_of,
+)
+from passmuster.engine._execution import PartFiles
+from passmuster.engine._prices import price_list
 from passmuster.scoring import (
     Evaluation,
     Figures,
@@ -20,13 +34,15 @@ from passmuster.scoring import (
     Tally,
     TestResult,
     TestTally,
+    groups_by,
 )
 from passmuster.suite import Scenario, Suite, Test
 from passmuster.traces import Trace
 
 if TYPE_CHECKING:
-    from passmuster.checks import Heard, Inquiry, Question, ScenarioCheck
+    from passmuster.checks import Heard, Inquiry, Question, ScenarioCheck, ToolIndex
 
+_CALLS_UNKNOWN = Outcome("skip", False, message=CALLS_UNKNOWN)
 _Evaluating = Generator[list["Question"], Sequence["Heard"], Evaluation]
 
 
@@ -56,10 +72,12 @@ class Plan:
         golden: Mapping[str, Golden] | None = None,
         *,
         judges_only_warn: bool = False,
+        accept_loss: bool = False,
     ) -> None:
-        """`golden` is what recorded runs did, per scenario."""
-        self.suite = suite
-        self._viewer = Viewer(suite.failed_when)
+        """`golden` is what recorded runs did, per scenario. With `accept_loss` unknown arguments are skipped."""
+        self.suite, self._accept_loss = suite, accept_loss
+        self._priced = price_list(suite, today)
+        self._viewer = Viewer(suite.failed_when, suite.redact.arguments)
         self._tests = [_PlannedTest(index, test, suite, self._viewer, today) for index, test in enumerate(suite.tests)]
         self._checks = _scenario_checks(suite, golden or {}, self._viewer, judges_only_warn)
         self._scenarios = {scenario.id: scenario for scenario in suite.scenarios}
@@ -68,27 +86,40 @@ class Plan:
             if scenario.query is not None:
                 self._by_query.setdefault(_folded(scenario.query), []).append(scenario)
 
-    def tally(self) -> Tally:
-        """An empty tally for this plan's outcomes."""
+    def tally(self, group_by: tuple[str, ...] = ()) -> Tally:
+        """An empty tally for this plan's outcomes, and for groups of traces by these keys."""
         return Tally(
-            tests=[TestTally(*_zeros(len(spec_of(test).rule_lines()))) for test in self.suite.tests],
+            tests=[TestTally(*_zeros(len(spec_of(test).stated_rules()))) for test in self.suite.tests],
             scenarios={id_: ScenarioTally() for id_ in self._scenarios},
             waivers_used=[0] * len(self.suite.waivers),
             figures=Figures() if self.suite.asks_figures else None,
+            tools_seen=self._viewer.tools.seen,
+            groups=groups_by(group_by) if group_by else None,
         )
+
+    def forget_tools(self) -> None:
+        """Begin anew with the tools that were called: the next tally has those of its own traces only."""
+        self._viewer.tools.clear()
+        self._viewer.tools.seen = set()
+
+    @property
+    def tools(self) -> ToolIndex:
+        """The patterns that calls are told by."""
+        return self._viewer.tools
+
+    def view(self, trace: Trace) -> View:
+        """The trace as the checks see it."""
+        return self._viewer.view(trace)
 
     @property
     def may_ask(self) -> bool:
         """Whether evaluating a trace may need a judge."""
         return any(check.may_ask for check in self._checks.values())
 
-    @property
-    def asks_figures(self) -> bool:
-        """Whether any check or metric reads tokens, cost or duration of model calls."""
-        return self.suite.asks_figures or any(spec_of(test).asks_figures for test in self.suite.tests)
-
     def evaluate(self, trace: Trace) -> Evaluation:
         """All outcomes of one trace, without asking a judge."""
+        if self._priced is not None:
+            trace = self._priced(trace)
         scenario, unknown, ambiguous = self._scenario_of(trace) if self._scenarios else (None, None, None)
         view = self._viewer.view(trace)
         seen, explain = None, None
@@ -105,6 +136,8 @@ class Plan:
         check = self._checks.get(scenario.id) if scenario else None
         if scenario is None or check is None or not check.may_ask:
             return self.evaluate(trace)
+        if self._priced is not None:
+            trace = self._priced(trace)
         view = self._viewer.view(trace)
         return _go_on(self._judged(view, scenario, check), None)
 
@@ -124,6 +157,7 @@ class Plan:
     def _results(self, view: View, scenario: Scenario | None) -> list[TestResult]:
         """The outcomes of every test that applies to the trace."""
         results: list[TestResult] = []
+        calls_unknown = view.trace.calls_unknown
         started = perf_counter_ns()
         for test in self._tests:
             if test.selective and not test.applies(view.trace, scenario):
@@ -133,7 +167,11 @@ class Plan:
                 outcome = test.check(view)
             except Exception as error:
                 outcome = _broken(error)
+            if calls_unknown and test.reads_calls and not (view.names and outcome.violations):
+                outcome = _CALLS_UNKNOWN
             if outcome.violations or outcome.status != "pass":
+                if outcome.cause == "unknown_arguments" and self._accept_loss:
+                    outcome = replace(outcome, status="skip")
                 outcome, waivers = test.severity_policy.apply(outcome, scenario.id if scenario else None)
             ended = perf_counter_ns()
             results.append(TestResult(test.index, outcome, waivers, ended - started))
@@ -146,7 +184,7 @@ class Plan:
         for trace in traces:
             scenario, _, _ = self._scenario_of(trace)
             if scenario is not None:
-                runs.setdefault(scenario.id, []).append(shown_by(trace))
+                runs.setdefault(scenario.id, []).append(shown_by(self._priced(trace) if self._priced else trace))
         return {id_: golden_of(recorded) for id_, recorded in runs.items()}
 
     def _scenario_of(self, trace: Trace) -> tuple[Scenario | None, str | None, str | None]:
@@ -190,6 +228,7 @@ class _PlannedTest:
     def __init__(self, index: int, test: Test, suite: Suite, viewer: Viewer, today: datetime.date) -> None:
         self.index = index
         self.check = spec_of(test).compile(viewer.tools)
+        self.reads_calls = spec_of(test).reads_calls
         self.severity_policy = SeverityPolicy(test, suite, today)
         self._scenarios = None if test.scenarios is None else frozenset(test.scenarios)
         self._tags = None if test.tags is None else frozenset(test.tags)
@@ -227,8 +266,12 @@ class Job(Struct, frozen=True):
     golden: Mapping[str, Golden] = {}
     """What recorded runs did, per scenario."""
     plugins: bool = True
+    files: PartFiles = PartFiles()
+    before: Suite | None = None
+    """Another suite, which the traces are evaluated by too, to tell what changes."""
 
     def plan(self) -> Plan:
         """The suite compiled for this process."""
         only_warn = self.settings.uncalibrated is not None
-        return Plan(self.suite, self.settings.today, self.golden, judges_only_warn=only_warn)
+        accept = self.settings.accept_loss
+        return Plan(self.suite, self.settings.today, self.golden, judges_only_warn=only_warn, accept_loss=accept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -19,14 +18,17 @@ class Progress:
 
     def __init__(self, sources: Sequence[Source] = (), listener: OnProgress | None = None) -> None:
         self._listener = listener
-        self._total = sum(os.path.getsize(source.path) for source in sources) if listener else 0
+        self._total = sum(source.size for source in sources) if listener else 0
         self._done: dict[Part, int] = {}
+        self._sum = 0
 
     def evaluated(self, part: Part, size: int) -> None:
         """So many bytes of a part are evaluated."""
         if self._listener:
-            self._done[part] = min(size, part.size)  # a gzip file unpacks to more than it is
-            self._listener("evaluating", sum(self._done.values()), self._total)
+            done = min(size, part.size)  # a gzip file unpacks to more than it is
+            self._sum += done - self._done.get(part, 0)
+            self._done[part] = done
+            self._listener("evaluating", self._sum, self._total)
 
     def asked(self, done: int, total: int) -> None:
         """So many questions of a batch are answered."""

@@ -6,23 +6,36 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, TraceError, UsageError
 from passmuster.checks import Golden
 from passmuster.engine._evaluation import evaluator
+from passmuster.engine._execution import ONE_PROCESS, Execution
 from passmuster.engine._judge_questions import needs_one_process, with_calibration
-from passmuster.engine._parts import cut
+from passmuster.engine._parts import LARGEST_PART, Part, cut
 from passmuster.engine._plan import Job, Plan
+from passmuster.engine._prices import with_prices
 from passmuster.engine._progress import OnProgress, Progress
 from passmuster.engine._select import select
 from passmuster.engine.executors import executor
 from passmuster.scoring import Report, Settings, Tally, baseline_of, conclude, scenario_runs
 from passmuster.suite import Suite
-from passmuster.traces import BadLines, Source, Trace, lines_of, read_source
+from passmuster.traces import BadLines, Source, Trace, lines_of, read_source, unchanged
 
 if TYPE_CHECKING:
-    from passmuster.scoring import Baseline
+    from passmuster.scoring import Baseline, PolicyChanges, Pool
+    from passmuster.traces import PartLines
+
+
+class Counted(Struct, frozen=True):
+    """What two suites say differently about traces."""
+
+    changes: PolicyChanges
+    read: int
+    bad_lines: int
+    part_lines: PartLines
 
 
 def evaluate_traces(
@@ -30,10 +43,10 @@ def evaluate_traces(
 ) -> Report:
     """The verdict of a suite on traces at hand."""
     started = perf_counter_ns()
-    job, recorded = _prepared(suite, settings, baseline)
+    job, recorded = prepared(suite, settings, baseline)
     with evaluator(job, Progress()) as evaluate:
         for trace in traces:
-            evaluate.trace(trace)
+            evaluate.trace(evaluate.unwrap(trace, []) if trace.wrapped else trace)
     return conclude_run(job.suite, evaluate.tally, job.settings, started, recorded)
 
 
@@ -42,9 +55,10 @@ def evaluate_sources(
     sources: Sequence[Source],
     settings: Settings,
     *,
-    workers: int = 1,
+    execution: Execution = ONE_PROCESS,
     plugins: bool = True,
     baseline: Baseline | Sequence[Source] = (),
+    pool: Pool | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
     """The verdict of a suite on trace files, the same for any number of workers.
@@ -52,26 +66,41 @@ def evaluate_sources(
     `baseline` is a recorded run, or golden traces, which only path and cost are compared with.
     """
     started = perf_counter_ns()
-    job, recorded = _prepared(suite, settings, baseline, plugins=plugins)
-    tally = tally_sources(job, sources, workers, on_progress)
-    return conclude_run(job.suite, tally, job.settings, started, recorded)
+    job, recorded = prepared(suite, settings, baseline, plugins=plugins)
+    tally = tally_sources(job, sources, execution, on_progress)
+    return conclude_run(job.suite, tally, job.settings, started, recorded, pool)
 
 
-def tally_sources(job: Job, sources: Sequence[Source], workers: int, on_progress: OnProgress | None) -> Tally:
+def tally_sources(job: Job, sources: Sequence[Source], execution: Execution, on_progress: OnProgress | None) -> Tally:
     """What a job counts in trace files."""
-    if needs_one_process(job.suite, job.settings):
-        workers = 1
-    parts = cut(sources, workers)
-    name = "processes" if min(workers, len(parts)) > 1 else "inline"
-    return executor(name).execute(job, parts, workers, Progress(sources, on_progress))
+    alone = needs_one_process(job.suite, job.settings)
+    workers, name = (1, "inline") if alone else (execution.workers, execution.executor)
+    if execution.executor == "ray" and (alone or (job.suite.may_ask and job.settings.judge != "off")):
+        workers, name = 1, "inline"
+        execution.tell("judges are asked by this process, so that Ray is not used")
+    progress = Progress(sources, on_progress)
+
+    def run(job: Job, parts: Sequence[Part]) -> Tally:
+        with unchanged(sources):
+            several = "processes" if min(workers, len(parts)) > 1 else "inline"
+            return executor(name or several).execute(job, parts, execution, progress)
+
+    # With files or a cluster, parts must not depend on the workers: another run may have more of them.
+    part_bytes = LARGEST_PART if execution.files or name == "ray" else None
+    parts = cut(sources, workers, part_bytes)
+    if not execution.files:
+        return run(job, parts)
+    from passmuster.engine._part_files import tally_with_files  # late, for few runs write them
+
+    return tally_with_files(replace(job, files=execution.files), parts, run, execution.tell)
 
 
-def _prepared(
+def prepared(
     suite: Suite, settings: Settings, baseline: Baseline | Sequence[Source], *, plugins: bool = True
 ) -> tuple[Job, Baseline | None]:
     """The job, and the recorded run that its report is compared with."""
     suite = select(suite, settings.only, settings.tags)
-    settings = with_calibration(suite, settings)
+    settings = with_prices(suite, with_calibration(suite, settings))
     if not isinstance(baseline, Sequence):
         return Job(suite, settings, baseline.golden(), plugins), baseline
     golden = golden_in(suite, baseline, settings)
@@ -85,18 +114,58 @@ def golden_in(suite: Suite, sources: Sequence[Source], settings: Settings) -> di
     if not sources:
         return {}
     plan = Plan(suite, settings.today)
-    return plan.golden(trace for source in sources for trace in read_source(source, BadLines(source, skip=False)))
+    accept = settings.accept_loss
+    with unchanged(sources):
+        return plan.golden(trace for one in sources for trace in read_source(one, BadLines(one, False, accept)))
+
+
+def policy_changes(
+    before: Suite,
+    after: Suite,
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    execution: Execution = ONE_PROCESS,
+    plugins: bool = True,
+    on_progress: OnProgress | None = None,
+) -> Counted:
+    """What changes between the verdicts of two suites, each trace read once. Judges are not asked."""
+    job = Job(after, with_prices(after, settings), plugins=plugins, before=before)
+    tally = tally_sources(job, sources, execution, on_progress)
+    _refuse_nothing(tally)
+    assert tally.changes is not None
+    return Counted(tally.changes, tally.read, tally.bad_lines, tally.part_lines())
+
+
+def scenarios_of(suite: Suite, traces: Sequence[Trace], settings: Settings) -> list[str]:
+    """The scenarios that traces belong to, in the order of the suite."""
+    found = Plan(suite, settings.today).golden(traces)
+    return [scenario.id for scenario in suite.scenarios if scenario.id in found]
 
 
 def conclude_run(
-    suite: Suite, tally: Tally, settings: Settings, started: int, baseline: Baseline | None = None
+    suite: Suite,
+    tally: Tally,
+    settings: Settings,
+    started: int,
+    baseline: Baseline | None = None,
+    pool: Pool | None = None,
 ) -> Report:
     """The report on what was counted. Raises `TraceError` if there was no trace at all."""
+    _refuse_nothing(tally)
+    report = conclude(suite, tally, settings, lines_of(tally.spots(), tally.part_lines()), baseline, pool)
+    return replace(report, duration_ms=round((perf_counter_ns() - started) / 1e6, 3))
+
+
+def _refuse_nothing(tally: Tally) -> None:
+    """Raise where there is no trace."""
+    if not tally.read and tally.left_out.total:
+        raise UsageError(Problem(tally.left_out.why_nothing()))
+    if not tally.read and tally.losses.counts:
+        raise TraceError([Problem(one.found, one.spot.file) for one in tally.losses.counts])
     if not tally.read:
         lines = f": all {tally.bad_lines} lines of the input are bad" if tally.bad_lines else ""
         raise TraceError(Problem(f"no trace found{lines}, so there is nothing to evaluate"))
-    report = conclude(suite, tally, settings, lines_of(tally.spots(), tally.part_lines()), baseline)
-    return replace(report, duration_ms=round((perf_counter_ns() - started) / 1e6, 3))
 
 
 def record(
@@ -105,7 +174,7 @@ def record(
     settings: Settings,
     *,
     day: str | None = None,
-    workers: int = 1,
+    execution: Execution = ONE_PROCESS,
     plugins: bool = True,
     on_progress: OnProgress | None = None,
 ) -> tuple[Baseline, Report]:
@@ -115,9 +184,9 @@ def record(
     same outcomes.
     """
     started = perf_counter_ns()
-    settings = with_calibration(suite, settings)
+    settings = with_prices(suite, with_calibration(suite, settings))
     golden = golden_in(suite, sources, settings) if suite.scenarios else {}
     golden = {id_: replace(one, sequences=tuple(sorted(one.sequences))) for id_, one in golden.items()}
-    tally = tally_sources(Job(suite, settings, golden, plugins), sources, workers, on_progress)
+    tally = tally_sources(Job(suite, settings, golden, plugins), sources, execution, on_progress)
     report = conclude_run(suite, tally, settings, started)
     return baseline_of(suite, scenario_runs(suite, suite.scenarios, tally), report, golden, day=day), report

@@ -26,7 +26,9 @@ def select(suite: Suite, only: tuple[str, ...], tags: tuple[str, ...]) -> Suite:
         if tag not in known_tags
     ]
     tests = tuple(test for test in suite.tests if _chosen(test.id, test.tags, only, tags))
-    scenarios = tuple(replace(one, selected=_chosen(one.id, one.tags, only, tags)) for one in suite.scenarios)
+    scenarios = tuple(
+        replace(one, selected=one.selected and _chosen(one.id, one.tags, only, tags)) for one in suite.scenarios
+    )
     if not problems and not tests and not any(scenario.selected for scenario in scenarios):
         problems.append(Problem("--only and --tag together select nothing"))
     if problems:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from passmuster._documents import DocumentKind, decode_document, read_document
@@ -67,13 +68,18 @@ def read_history(root: Path, suite_file: str, last: int) -> History:
         newest = "FROM runs WHERE suite_file = ? ORDER BY id DESC LIMIT ?"
         rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} {newest}", (name, last)).fetchall()
         metrics: dict[int, dict[str, Figure]] = {row[0]: {} for row in rows}
-        for run, metric, value, n, low, high in connection.execute(
+        figures = connection.execute(
             f"SELECT run, name, value, n, low, high FROM metrics WHERE run IN (SELECT id {newest}) ORDER BY run, name",
             (name, last),
-        ):
+        ).fetchall()
+    try:
+        for run, metric, value, n, low, high in figures:
             metrics[run][metric] = Figure(value, n, None if low is None or high is None else (low, high))
-    runs = [Run(**dict(zip(_COLUMNS, row, strict=True)), metrics=metrics[row[0]]) for row in reversed(rows)]
-    return History(name, total, runs)
+        runs = [dict(zip(_COLUMNS, row, strict=True), metrics=metrics[row[0]]) for row in reversed(rows)]
+        return msgspec.convert({"suite_file": name, "total": total, "runs": runs}, History, from_attributes=True)
+    except (KeyError, TypeError, msgspec.ValidationError) as error:  # SQLite keeps any value in any column
+        message = f"it is damaged ({error}); move it away and the next run creates a new one"
+        raise HistoryError(Problem(message, str(history_file(root)))) from error
 
 
 def report_of(root: Path, run: int) -> dict[str, Any]:
@@ -95,6 +101,57 @@ def report_of(root: Path, run: int) -> dict[str, Any]:
     return decode_document(_unpacked(row[0], run, file), REPORT, dict[str, Any], f"{file}, run {run}")
 
 
+class _Case(Struct):
+    id: str = ""
+    status: str = "-"
+
+
+class _Cases(Struct):
+    tests: list[_Case] = []
+    scenarios: list[_Case] = []
+
+
+def unblocked_reports(root: Path, suite_file: str, last: int, given: Path | None = None) -> list[dict[str, Any]]:
+    """The reports of the last runs of a suite that passed, oldest first; fewer if there are no more.
+
+    `given` is a file that a user named. Raises `HistoryError` if it cannot be read.
+    """
+    file = given or history_file(root)
+    with _read(root, given) as connection:
+        rows = (
+            []
+            if connection is None
+            else connection.execute(
+                "SELECT id, report FROM runs JOIN reports ON run = id WHERE suite_file = ? AND exit_code = 0"
+                " ORDER BY id DESC LIMIT ?",
+                (storable(suite_file), last),
+            ).fetchall()
+        )
+    return [
+        decode_document(_unpacked(report, run, str(file)), REPORT, dict[str, Any], f"{file}, run {run}")
+        for run, report in reversed(rows)
+    ]
+
+
+def cases_of(root: Path, run: int) -> dict[str, str] | None:
+    """How each test (`t:ID`) and scenario (`s:ID`) of a run ended; None if its report is not stored or is damaged.
+
+    Only these fields are decoded, which is several times faster than the whole report.
+    """
+    import msgspec
+
+    file = str(history_file(root))
+    with _read(root) as connection:
+        row = connection and connection.execute("SELECT report FROM reports WHERE run = ?", (run,)).fetchone()
+    if not row:
+        return None
+    try:
+        found = msgspec.json.decode(_unpacked(row[0], run, file), type=_Cases)
+    except (msgspec.MsgspecError, HistoryError):
+        return None
+    return {f"t:{one.id}": one.status for one in found.tests} | {f"s:{one.id}": one.status for one in found.scenarios}
+
+
 def read_report(path: str) -> dict[str, Any]:
     """The report in a file. Raises `UsageError` if it is none."""
     return read_document(path, REPORT, dict[str, Any])
@@ -112,9 +169,9 @@ def _unpacked(report: bytes, run: int, file: str) -> bytes:
 
 
 @contextmanager
-def _read(root: Path) -> Iterator[Connection | None]:
+def _read(root: Path, given: Path | None = None) -> Iterator[Connection | None]:
     """The history to read from, or None where there is none."""
-    file = history_file(root)
+    file = given or history_file(root)
     if not os.path.exists(file):
         yield None
         return

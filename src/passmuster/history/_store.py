@@ -11,10 +11,11 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from passmuster._atomic_write import PRIVATE_FOLDER, make_private_folder
 from passmuster._problems import InputError, Problem
 from passmuster.history._schema import NewerHistory, bring_up_to_date, counts_of, sqlite
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from passmuster.scoring import Report
 
-FOLDER = ".passmuster"
 MOST_RUNS = 1_000
 """How many runs of one suite file are kept; older ones go."""
 MOST_REPORTS = 200
@@ -40,19 +40,24 @@ class HistoryError(InputError):
 
 
 def history_file(root: Path) -> Path:
-    """Where the runs of all suites with this root are kept."""
-    return root / FOLDER / "history.db"
+    """Where the runs of all suites with this root are kept. Raises `HistoryError` if a link leads out of the root."""
+    file = root / PRIVATE_FOLDER / "history.db"
+    if not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(root)):
+        message = f"a link leads out of the root ({root}); replace it by a folder, or widen --root"
+        raise HistoryError(Problem(message, str(file)))
+    return file
 
 
-def keep(report: Report, written: bytes, root: Path) -> int | None:
-    """Keep a run with its report, as the JSON writer wrote it, and give its number; a partial run is not kept.
+def keep(report: Report, written: bytes, root: Path, given: Path | None = None) -> int | None:
+    """Keep a run with its report, as the JSON writer wrote it, and give its number; an incomplete one is not kept.
 
+    `given` is a file that a user named; without one it is that of the root.
     Raises `HistoryError` if that cannot be done; then nothing was kept.
     """
-    if report.partial:
+    if report.incomplete:
         return None
-    file = history_file(root)
-    if not os.path.exists(file):
+    file = given or history_file(root)
+    if given is None and (not _holds_anything(file) or not _holds_anything(file.parent / ".gitignore", absent=True)):
         _make_folder(file.parent)
     with opened(file) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # a sync would take longer than all else that a short run does
@@ -75,7 +80,7 @@ def opened(file: Path, mode: str | None = None) -> Iterator[Connection]:
     try:
         with closing(sqlite.connect(name, timeout=_PATIENCE, isolation_level=None, uri=mode is not None)) as connection:
             yield connection
-    except (sqlite.Error, NewerHistory) as error:
+    except (sqlite.Error, NewerHistory, UnicodeDecodeError) as error:  # the last: a message quotes damaged bytes
         raise HistoryError(Problem(_reason(error), str(file))) from error
 
 
@@ -84,12 +89,17 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def _make_folder(folder: Path) -> None:
-    """Nobody wants to commit a history by accident, so the folder tells git to look away."""
+def _holds_anything(file: Path, *, absent: bool = False) -> bool:
+    """Whether a file is more than an empty one that a full disk left behind; `absent` is the answer without a file."""
     try:
-        folder.mkdir(exist_ok=True)
-        with suppress(FileExistsError), open(folder / ".gitignore", "x", encoding="ascii") as file:
-            file.write("*\n")
+        return file.stat().st_size > 0
+    except OSError:
+        return absent
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        make_private_folder(folder)
     except OSError as error:
         raise HistoryError(Problem(f"this folder cannot be created: {error.strerror}", str(folder))) from error
 
@@ -136,7 +146,7 @@ def _reason(error: Exception) -> str:
     name = str(getattr(error, "sqlite_errorname", ""))
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"another process has held it for {_PATIENCE:g} seconds"
-    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or isinstance(error, UnicodeDecodeError):
         return f"it is damaged ({error}); move it away and the next run creates a new one"
     if name.startswith("SQLITE_READONLY"):
         return "it is read-only"

@@ -47,6 +47,17 @@ class _Ask(Struct, frozen=True):
     member: Member
 
 
+class JudgeUsage(Struct):
+    """What judges were asked so far."""
+
+    questions: int = 0
+    calls: int = 0
+    """Requests that were sent; the other questions were answered from the cache, or asked before."""
+    spent_usd: float = 0.0
+    unpriced: int = 0
+    """Requests whose price is not known."""
+
+
 class Judges:
     """The judges of one run. Verdicts, costs and failures are remembered from one batch to the next.
 
@@ -78,6 +89,7 @@ class Judges:
             self._votes = {key: Opinion(entry.score, entry.reason) for key, entry in earlier.items()}
         self._store = _Store(self._path, new_redactor, note or _to_standard_error)
         self._line: _Line | None = None
+        self.use = JudgeUsage()
 
     def __enter__(self) -> Judges:
         return self
@@ -102,6 +114,7 @@ class Judges:
         """
         if self._mode == "off":
             return [None] * len(questions)
+        self.use.questions += len(questions)
         if self._config is None:
             return [JudgeFailure(_UNCONFIGURED)] * len(questions)
         config = self._config
@@ -118,6 +131,8 @@ class Judges:
         if missing:
             self._line = self._line or _Line(config, self._environment)
             failures |= self._line.run(self._call(list(missing.values()), self._line.caller, config.concurrency))
+            caller = self._line.caller
+            self.use.calls, self.use.spent_usd, self.use.unpriced = caller.calls, caller.spent, caller.unpriced
         votes: dict[str, Opinion | JudgeFailure] = {**self._votes, **failures}
         return [_verdict(jury, votes) for jury in asks]
 

@@ -1,9 +1,11 @@
 """Audits a judge against human labels, against deterministic checks, and against itself.
 
-Three questions, each answered with its n and a 95 % interval, or with the reason why there is no number.
+Three questions, each answered with its n and a 95 % interval, or with the reason why there is no number. Scenarios are
+the sample: several labels of one scenario resemble each other.
 
-*Does it agree with people?* Agreement and the rates of false passes and false failures with Wilson's interval (1927),
-the labels being a sample; Cohen's kappa (1960) beyond chance. A false pass is what people fail and the judge passes.
+*Does it agree with people?* Agreement and the rates of false passes and false failures with Wilson's interval (1927)
+on the effective number of labels; Cohen's kappa (1960) beyond chance. A false pass is what people fail and the judge
+passes.
 *Does it see what code sees?* Where a deterministic check fails an answer, a judge of that answer should too. It is
 asked although a run would not ask it.
 *Does it say the same twice?* A question flips if repeated asking gives both a pass and a failure.
@@ -17,7 +19,10 @@ from msgspec import Struct
 
 from passmuster.checks import Heard, Inquiry, Question, Verdict
 from passmuster.judges._canaries import Ask, sway
-from passmuster.scoring import cohens_kappa, kappa_interval, wilson
+from passmuster.scoring import RateSample, cohens_kappa, kappa_interval
+
+Result = tuple[str | None, bool]
+"""A scenario, and whether something held on it."""
 
 ENOUGH_LABELS = 20
 GOOD_KAPPA = 0.6
@@ -33,6 +38,8 @@ class Rated(Struct, frozen=True):
 
     inquiry: Inquiry
     passes: bool
+    scenario: str | None = None
+    """Labels of one scenario resemble each other, so that they are one in the sample; None: on its own."""
 
 
 class Overruled(Struct, frozen=True):
@@ -40,6 +47,7 @@ class Overruled(Struct, frozen=True):
 
     inquiry: Inquiry
     failed: tuple[str, ...]
+    scenario: str | None = None
 
 
 class Figure(Struct, frozen=True, kw_only=True):
@@ -100,14 +108,17 @@ def audit(
     heard = [dict(zip(questions, ask(questions), strict=True)) for ask in rounds]
     first = heard[0]
     said = [(one, _passes(one.inquiry, first)) for one in rated]
-    pairs = [(one.passes, passes) for one, passes in said if passes is not None]
+    heard_of = [(one.scenario, one.passes, passes) for one, passes in said if passes is not None]
+    pairs = [(person, judge) for _, person, judge in heard_of]
     confusion = _confusion(pairs)
-    agreement = rate(sum(one == other for one, other in pairs), len(pairs), _NO_LABEL)
-    kappa = _kappa(pairs)
-    failed_by_people = confusion.fail_pass + confusion.fail_fail
-    passed_by_people = confusion.pass_pass + confusion.pass_fail
-    false_pass = rate(confusion.fail_pass, failed_by_people, "people failed none of the labelled answers")
-    flips = _flips(asked, heard)
+    agreed = [(scenario, person == judge) for scenario, person, judge in heard_of]
+    agreement = rate(agreed, _NO_LABEL)
+    kappa = _kappa(pairs, _clustered(agreed).effective())
+    failed_by_people = [(scenario, judge) for scenario, person, judge in heard_of if not person]
+    passed_by_people = [(scenario, not judge) for scenario, person, judge in heard_of if person]
+    false_pass = rate(failed_by_people, "people failed none of the labelled answers")
+    of_scenarios = [(one.inquiry, one.scenario) for one in rated] + [(one.inquiry, one.scenario) for one in overruled]
+    flips = _flips(of_scenarios, heard)
     unanswered = len(rated) - len(pairs)
     faults = _faults(len(rated), unanswered, agreement, kappa, false_pass, flips)
     return Audit(
@@ -117,12 +128,16 @@ def audit(
         agreement=agreement,
         kappa=kappa,
         false_pass=false_pass,
-        false_fail=rate(confusion.pass_fail, passed_by_people, "people passed none of the labelled answers"),
+        false_fail=rate(passed_by_people, "people passed none of the labelled answers"),
         by_check=_rates(
-            ((one.inquiry.check, None if passes is None else one.passes == passes) for one, passes in said), _NO_LABEL
+            (
+                (one.inquiry.check, one.scenario, None if passes is None else one.passes == passes)
+                for one, passes in said
+            ),
+            _NO_LABEL,
         ),
         against_checks=_rates(
-            ((name, _passes(one.inquiry, first)) for one in overruled for name in one.failed),
+            ((name, one.scenario, _passes(one.inquiry, first)) for one in overruled for name in one.failed),
             "the judge gave no verdict",
         ),
         flips=flips,
@@ -133,11 +148,26 @@ def audit(
     )
 
 
-def rate(part: int, whole: int, why: str) -> Figure:
-    """A share with its interval; no value where n is 0."""
-    if not whole:
+def rate(results: Sequence[Result], why: str) -> Figure:
+    """The share of results that are true, with its interval, the scenarios being the sample; no value where n is 0."""
+    if not results:
         return Figure(value=None, n=0, why=why)
-    return Figure(value=part / whole, n=whole, ci95=wilson(part, whole))
+    value = sum(result for _, result in results) / len(results)
+    return Figure(value=value, n=len(results), ci95=_clustered(results).interval())
+
+
+def _clustered(results: Sequence[Result]) -> RateSample:
+    """The results by scenario, each weighing as much as it has results; those without a scenario are on their own.
+
+    Where all belong to one scenario, they are the sample: the figures tell of this scenario only.
+    """
+    by_scenario: dict[object, list[bool]] = {}
+    for place, (scenario, result) in enumerate(results):
+        by_scenario.setdefault(place if scenario is None else scenario, []).append(result)
+    counts = [(sum(found), len(found)) for found in by_scenario.values()]
+    if len(counts) == 1:
+        counts = [(int(result), 1) for _, result in results]
+    return RateSample(counts, [float(of) for _, of in counts])
 
 
 _NO_LABEL = "no labelled question got a verdict"
@@ -159,38 +189,39 @@ def _confusion(pairs: Sequence[tuple[bool, bool]]) -> Confusion:
     )
 
 
-def _kappa(pairs: Sequence[tuple[bool, bool]]) -> Figure:
+def _kappa(pairs: Sequence[tuple[bool, bool]], effective: float | None) -> Figure:
     value = cohens_kappa(pairs)
     if value is None:
         why = "people and judge always gave the same label" if pairs else _NO_LABEL
         return Figure(value=None, n=len(pairs), why=why)
-    return Figure(value=value, n=len(pairs), ci95=kappa_interval(pairs))
+    return Figure(value=value, n=len(pairs), ci95=kappa_interval(pairs, effective=effective) if effective else None)
 
 
-def _rates(results: Iterable[tuple[str, bool | None]], why: str) -> dict[str, Figure]:
+def _rates(results: Iterable[tuple[str, str | None, bool | None]], why: str) -> dict[str, Figure]:
     """For each name the share of its results that are true; those without a verdict (None) do not count."""
-    counts: dict[str, list[bool]] = {}
-    for name, result in results:
-        counts.setdefault(name, []).extend([] if result is None else [result])
-    return {name: rate(sum(found), len(found), why) for name, found in sorted(counts.items())}
+    found: dict[str, list[Result]] = {}
+    for name, scenario, result in results:
+        found.setdefault(name, []).extend([] if result is None else [(scenario, result)])
+    return {name: rate(one, why) for name, one in sorted(found.items())}
 
 
-def _flips(asked: Sequence[Inquiry], heard: Sequence[Mapping[Question, Heard]]) -> Figure:
+def _flips(asked: Sequence[tuple[Inquiry, str | None]], heard: Sequence[Mapping[Question, Heard]]) -> Figure:
     """The share of questions on which several rounds gave both a pass and a failure."""
     if len(heard) < 2:
         return Figure(value=None, n=0, why="every question was asked once")
     # One question may stand behind several checks, with thresholds of their own: it flips if it does for one of them.
     seen: dict[Question, set[int]] = {}
-    for inquiry in asked:
+    scenarios: dict[Question, str | None] = {}
+    for inquiry, scenario in asked:
         for question, least in zip(inquiry.questions, inquiry.least, strict=True):
             seen.setdefault(question, set()).add(least)
-    repeated = flipped = 0
+            scenarios.setdefault(question, scenario)
+    flipped: list[Result] = []
     for question, leasts in seen.items():
         scores = [one.score for told in heard if isinstance(one := told[question], Verdict)]
         if len(scores) > 1:
-            repeated += 1
-            flipped += any(min(scores) < least <= max(scores) for least in leasts)
-    return rate(flipped, repeated, "no question got a verdict twice")
+            flipped.append((scenarios[question], any(min(scores) < least <= max(scores) for least in leasts)))
+    return rate(flipped, "no question got a verdict twice")
 
 
 def _sway(canaries: Ask | str) -> Figure:

@@ -19,12 +19,14 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from passmuster._atomic_write import replace_file
+from passmuster._atomic_write import PRIVATE_FOLDER, make_private_folder, replace_file
 from passmuster._problems import InputError, Problem
 from passmuster.checks import Question
-from passmuster.judges._config import Member
+from passmuster.judges._config import JudgeConfig, Member
 from passmuster.judges._prompts import PROMPT_VERSION, Prompt
+from passmuster.suite import Suite
 
+"""Where verdicts are kept by default, beside the history."""
 _CONFLICT = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _KEY_LENGTH = 64
 _PAUSE = 0.02
@@ -52,6 +54,19 @@ class Entry(Struct, frozen=True, kw_only=True):
             raise ValueError("its score is not from 1 to 5")
         if not self.reason.strip():
             raise ValueError("its reason is empty")
+
+
+def cache_path(config: JudgeConfig, suite: Suite) -> Path | None:
+    """The file of a suite's verdicts; None where it wants none. Raises `CacheError` if a link leads out of the root."""
+    if isinstance(config.cache, str):
+        return suite.folder / config.cache
+    if not config.cache:
+        return None
+    path = suite.root / PRIVATE_FOLDER / "judge-cache.jsonl"
+    if not Path(os.path.realpath(path)).is_relative_to(suite.root):
+        message = "a link leads out of the root, where no verdicts are kept; name a `cache` in judge_config"
+        raise CacheError(Problem(message, str(path)))
+    return path
 
 
 def cache_key(question: Question, prompt: Prompt, member: Member) -> str:
@@ -95,6 +110,8 @@ def save(path: Path, entries: Iterable[Entry]) -> None:
     """Add verdicts to a file. A verdict on disk wins over a new one with the same key."""
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
+    if target.parent.name == PRIVATE_FOLDER:
+        make_private_folder(target.parent)
     with locked(target.with_name(f"{target.name}.lock")):
         on_disk = load(target)
         merged = {**{entry.key: entry for entry in entries}, **on_disk}

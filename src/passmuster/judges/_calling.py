@@ -37,6 +37,10 @@ class Caller:
         self._clients: dict[tuple[str, str, str | None], Client | Trouble] = {}
         self._health: dict[tuple[str, str, str], _Health] = {}
         self._chance = random.Random()
+        self.calls = 0
+        """Requests that were sent."""
+        self.unpriced = 0
+        """Those whose price is not known."""
 
     async def ask(self, prompt: Prompt, member: Member) -> Opinion | JudgeFailure:
         """The judge's opinion, or why there is none."""
@@ -52,6 +56,11 @@ class Caller:
             return JudgeFailure(f"judge {member.name}: not asked, because {reached}")
         health.in_a_row = 0
         return heard
+
+    @property
+    def spent(self) -> float:
+        """US dollars, as far as prices are known."""
+        return self._spending.spent
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -92,6 +101,8 @@ class Caller:
         worst = worst_price(member, prompt)
         await self._spending.set_aside(worst)
         used: float | None = None
+        self.calls += 1
+        self.unpriced += worst is None
         try:
             # The SDKs' own limits are for single reads: a server that drips could hold a run for ever.
             async with asyncio.timeout(self._config.timeout_seconds):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from passmuster.checks import Heard, Question, Verdict
-from passmuster.scoring import wilson
+from passmuster.scoring import rate_interval
 
 Ask = Callable[[Sequence[Question]], Sequence[Heard]]
 """Asks questions in order: `ask_all` with all but the questions filled in."""
@@ -209,10 +209,19 @@ def _counted(family: str, trials: Iterable[_Trial], passing_score: int) -> Sway:
         tried=len(tried),
         swayed=swayed,
         rate=swayed / len(tried) if tried else None,
-        ci95=wilson(swayed, len(tried)),
+        ci95=_interval([(trial.canary.id, _was_swayed(trial, passing_score)) for trial in tried]),
         unanswered=len(trials) - len(answered),
         control_passed=len(answered) - len(tried),
     )
+
+
+def _interval(results: Sequence[tuple[str, bool]]) -> tuple[float, float] | None:
+    """Canaries are the sample: a judge that always answers alike tells nothing more in further rounds."""
+    by_canary: dict[str, list[bool]] = {}
+    for name, swayed in results:
+        by_canary.setdefault(name, []).append(swayed)
+    counts = [(sum(found), len(found)) for found in by_canary.values()]
+    return rate_interval(counts, [float(of) for _, of in counts])
 
 
 def _was_swayed(trial: _Trial, passing_score: int) -> bool:

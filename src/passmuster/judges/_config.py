@@ -1,6 +1,5 @@
 """`judge_config` of a suite: which model is asked, how patiently, and for how much money."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -24,6 +23,7 @@ from passmuster.suite import (
     Suite,
     Unread,
     Whole,
+    address_of_api,
     fields_of,
     key_schema,
     limited,
@@ -45,24 +45,12 @@ _PRICES = ("input_usd_per_million", "output_usd_per_million")
 _ENSEMBLE = "a whole number from 2 to 15, or a list of at least two members"
 
 
-def _read_address(reader: Reader, node: Node, at: str) -> str:
-    text = reader.text(node, at)
-    if "@" in re.split(r"[/?#]", text.partition("://")[2] or text, maxsplit=1)[0]:
-        message = (
-            f"{at}: holds a user or a password, which would be stored wherever the address is; keys belong in the "
-        )
-        reader.problem(node, f"{message}environment: name the variable as 'api_key_env'")
-    elif text and not text.startswith(("http://", "https://")):
-        reader.expected("an address such as http://localhost:11434/v1", node, at)
-    return text
-
-
 def _read_temperature(reader: Reader, node: Node, at: str) -> float | None:
     is_null = isinstance(node, Scalar) and node.value is None
     return None if is_null else _TEMPERATURE.read(reader, node, at)
 
 
-ADDRESS = Custom("an address", _read_address, {"type": "string", "pattern": "^https?://"})
+ADDRESS = address_of_api("keys belong in the environment: name the variable as 'api_key_env'")
 _TEMPERATURE = limited(
     "a number from 0 to 2, or null for models that take none",
     {"minimum": 0, "maximum": 2},
@@ -155,6 +143,12 @@ def _ensemble_schema(definitions: Definitions) -> JsonSchema:
     }
 
 
+def _read_cache(reader: Reader, node: Node, at: str) -> str | bool:
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    return PATH.read(reader, node, at)
+
+
 class JudgeConfig(Member, frozen=True, kw_only=True):
     """Which model judges what code cannot decide, how patiently it is asked, and for how much money."""
 
@@ -180,8 +174,14 @@ class JudgeConfig(Member, frozen=True, kw_only=True):
         Key("Several judges whose median counts: a number, or what differs for each.", example=3),
     ] = ()
     cache: Annotated[
-        str | None, PATH, Key("The file of cached verdicts, within the root.", example="verdicts.jsonl")
-    ] = None
+        str | bool,
+        Custom("the path of a file, or false", _read_cache, {"anyOf": [{"type": "string"}, {"type": "boolean"}]}),
+        Key(
+            "The file of cached verdicts, within the root; by default `.passmuster/judge-cache.jsonl` under it. "
+            "`false`: no cache.",
+            example="verdicts.jsonl",
+        ),
+    ] = True
     require_calibration: Annotated[bool, BOOLEAN, Key("Without a valid calibration, judges can only warn.")] = False
     calibration: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
-from passmuster.redaction._secret_patterns import Span
+from passmuster.redaction._token_shapes import Span
 
 _LONG = 6
 """From this length on a word is hidden within others too, and in texts that it does not come from."""

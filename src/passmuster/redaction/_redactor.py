@@ -14,13 +14,20 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from passmuster.redaction._known_words import Words, found_in
-from passmuster.redaction._secret_patterns import Span, is_secret_name, secret_spans
+from passmuster.redaction._own_patterns import OwnPattern, own_pattern
+from passmuster.redaction._secret_names import is_secret_name
+from passmuster.redaction._secret_patterns import secret_spans
+from passmuster.redaction._token_shapes import Span
 
 VALUE_LIMIT = 200
 SENTENCE_LIMIT = 600
 ENDING_LIMIT = 4000
 _ITEMS, _DEPTH, _LEAVES = 50, 10, 1000
-_PATIENCE = 5
+
+_NAMES = ("name", "key", "header", "field", "variable", "env", "param", "parameter")
+_VALUES = frozenset({"value", "val", "content", "default", "string_value", "stringValue"})
+"""Keys of a map that names a secret, and keys of the secret in it."""
+_LONGEST_NAME = 80
 
 _SEGMENT = r"\[[^\]]*\]|[^.\[\]]+"
 
@@ -35,8 +42,7 @@ class Redactor:
     def __init__(self, patterns: Sequence[str] = (), arguments: Sequence[str] = ()) -> None:
         self._patterns = tuple(patterns)
         self._arguments = tuple(split for entry in arguments for split in _splits(entry))
-        self._compiled: list[Any] | None = None
-        self._timeouts = 0
+        self._compiled: list[OwnPattern] | None = None
         self._numbers: dict[str, int] = {}
 
     def hide(self, text: str, known: Collection[str] = (), own: Collection[str] = ()) -> str:
@@ -87,13 +93,16 @@ class Redactor:
         while waiting:
             path, named, inner = waiting.pop()
             if isinstance(inner, (list, tuple)):
+                if _is_secret_pair(inner):
+                    waiting.append(((*path, "[1]") if paths else (), True, inner[1]))
+                    inner = inner[:1]
                 waiting += [((*path, f"[{at}]") if paths else (), named, below) for at, below in enumerate(inner)]
             elif isinstance(inner, Mapping):
                 pair = _names_a_secret(inner)
                 for key, below in inner.items():
                     name = _described(key)
                     parts = _segments(name)
-                    secret = named or (pair and name == "value") or any(map(is_secret_name, parts))
+                    secret = named or (pair and name in _VALUES) or any(map(is_secret_name, parts))
                     waiting.append(((*path, *parts) if paths else (), secret, below))
             elif named or paths:
                 text = _secret_part(inner, named, any(_covers(wanted, path) for wanted in paths))
@@ -108,21 +117,15 @@ class Redactor:
         """Whether a number is caught by one of the suite's own patterns."""
         return bool(self._patterns and self._own(text))
 
+    @property
+    def given_up(self) -> list[str]:
+        """The suite's own patterns that took too long and are no longer tried: every text is hidden whole."""
+        return [pattern for pattern in self._patterns if own_pattern(pattern).gave_up]
+
     def _own(self, text: str) -> list[Span]:
         if self._compiled is None:
-            import regex
-
-            self._compiled = [regex.compile(pattern) for pattern in self._patterns]
-        # A pattern that keeps running out of time must not make the report take hours.
-        timeout = 1.0 if self._timeouts < _PATIENCE else 0.05
-        spans: list[Span] = []
-        for pattern in self._compiled:
-            try:
-                spans += [found.span() for found in pattern.finditer(text, timeout=timeout) if found.group()]
-            except TimeoutError:
-                self._timeouts += 1
-                return [(0, len(text))]
-        return spans
+            self._compiled = [own_pattern(pattern) for pattern in self._patterns]
+        return [span for pattern in self._compiled for span in pattern.spans(text)]
 
     def _replaced(self, text: str, spans: list[Span]) -> str:
         parts: list[str] = []
@@ -175,7 +178,7 @@ class _Walk:
                 break
             name = _described(key)
             below = (*path, *_segments(name))
-            safe = self.visit(inner, below, named or (pair and name == "value"), depth + 1)
+            safe = self.visit(inner, below, named or (pair and name in _VALUES), depth + 1)
             shown[_unused(self._redactor.text(name, known=self._known), shown)] = safe
         return shown
 
@@ -184,11 +187,12 @@ class _Walk:
             return f"… ({len(value)} items)"
         ordered = sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
         shown: list[Any] = []
+        pair = _is_secret_pair(value)
         for index, inner in enumerate(ordered):
             if index >= self._items or self._left <= 0:
                 shown.append(f"… ({len(value) - index} more)")
                 break
-            shown.append(self.visit(inner, (*path, f"[{index}]"), named, depth + 1))
+            shown.append(self.visit(inner, (*path, f"[{index}]"), named or (pair and index == 1), depth + 1))
         return shown
 
     def _leaf(self, value: Any, named: bool, asked: bool) -> Any:
@@ -220,7 +224,14 @@ class _Walk:
 
 def _names_a_secret(value: Mapping[Any, Any]) -> bool:
     """Whether it is `{"name": "DB_PASSWORD", "value": …}`, as headers and environments are often written."""
-    return is_secret_name(_described(value.get("name") or value.get("key") or ""))
+    return any(is_secret_name(_described(value[name])) for name in _NAMES if value.get(name))
+
+
+def _is_secret_pair(value: Any) -> bool:
+    """Whether it is `["Authorization", …]`, as headers are written too."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return isinstance(value[0], str) and len(value[0]) <= _LONGEST_NAME and is_secret_name(value[0])
 
 
 def _secret_part(value: Any, named: bool, asked: bool) -> str:

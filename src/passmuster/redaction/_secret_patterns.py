@@ -1,82 +1,65 @@
-"""What a secret looks like: where in a text one stands, and which argument names hold one.
+"""What a secret looks like in a text: tokens, PEM blocks, passwords in addresses, assignments, headers and commands.
 
-Every pattern is searched in time linear in the text. A token may begin only where no token character stands
-before it, so that a search cannot start again inside a long run; repetitions that could be undone are possessive.
+Every pattern is searched in time linear in the text: repetitions are bounded, or possessive where they could be undone.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable
-from functools import cache, lru_cache
+from collections.abc import Iterator
 
-Span = tuple[int, int]
+from passmuster.redaction._secret_names import NAME_END, TRAILING, is_secret_name
+from passmuster.redaction._token_shapes import Span, token_spans
 
-_C = "[A-Za-z0-9_-]"
-_ANY = "[A-Za-z0-9]"
-
-_TOKENS: dict[str, str] = {
-    "sk-": rf"(?:{_C}{{16,}}|(?=[A-Za-z_-]{{0,15}}[0-9]){_C}{{8,15}})",
-    **{f"{kind}_{mode}_": rf"{_ANY}{{8,}}" for kind in ("sk", "rk") for mode in ("live", "test")},
-    "whsec_": r"[A-Za-z0-9+/=]{16,}",
-    "AKIA": r"[A-Z0-9]{12,}",
-    "ASIA": r"[A-Z0-9]{12,}",
-    "AIza": rf"{_C}{{20,}}",
-    "ya29.": rf"{_C}{{10,}}",
-    "GOCSPX-": rf"{_C}{{16,}}",
-    **{f"gh{kind}_": rf"{_ANY}{{16,}}" for kind in "pousr"},
-    "github_pat_": r"[A-Za-z0-9_]{16,}",
-    **{f"gl{kind}-": rf"{_C}{{16,}}" for kind in ("pat", "ptt", "dt", "rt", "cbt", "soat")},
-    **{f"xox{kind}-": r"[A-Za-z0-9-]{8,}" for kind in "abeoprs"},
-    "xapp-": r"[A-Za-z0-9-]{16,}",
-    "hooks.slack.com/services/": r"[A-Za-z0-9/]{16,}",
-    "hf_": rf"{_ANY}{{16,}}",
-    "npm_": rf"{_ANY}{{16,}}",
-    "SG.": rf"{_C}{{10,}}\.{_C}{{10,}}",
-    "pypi-": rf"(?:Ag{_C}{{8,}}|{_C}{{40,}})",
-    "dckr_pat_": rf"{_C}{{16,}}",
-    "dop_v1_": r"[a-f0-9]{16,}",
-    "shpat_": r"[A-Fa-f0-9]{16,}",
-    "lsv2_": r"(?:pt|sk)_[A-Za-z0-9_]{16,}",
-    "gsk_": rf"{_ANY}{{20,}}",
-    "xai-": rf"{_C}{{20,}}",
-    "nvapi-": rf"{_C}{{20,}}",
-    "hvs.": rf"{_C}{{20,}}",
-    "AGE-SECRET-KEY-1": r"[0-9A-Z]{16,}",
-    # A JWT, also without its signature; a JWE has five parts.
-    "eyJ": rf"{_C}{{5,}}+(?:\.eyJ{_C}*+(?:\.{_C}++){{0,3}}|\.{_C}*+\.{_C}*+(?:\.{_C}++){{0,2}})",
-}
-
-
-@cache
-def _token(prefix: str) -> re.Pattern[str]:
-    """The prefix at the beginning of a word or after an escape (`%20`, a literal `\\n`), then the rest of the token.
-
-    The prefix comes before the look behind it, since a search for a literal is the fast one.
-    """
-    literal = re.escape(prefix)
-    begins = rf"(?:(?<!{_C}{literal})|(?<=%[0-9A-Fa-f]{{2}}{literal})|(?<=\\[nrt]{literal}))"
-    return re.compile(literal + begins + _TOKENS[prefix])
-
-
-# Patterns stay text until `re` compiles and keeps them at first use: most runs meet no secret.
+# Patterns stay text until `re` compiles and keeps them at first use: most runs meet no secret. Those below `_PEM`, but
+# for addresses, search a text in small letters: several times faster than ignoring case.
 _PEM = r"-----BEGIN [A-Z0-9 ]{1,60}-----(?s:.*?)(?:-----END [A-Z0-9 ]{1,60}-----|\Z)"
-_URL = r"""://[^\s/?#:@"'<>]{0,256}+:([^\s/?#"'<>]{1,512})@"""
+_ADDRESS = r"""://[^\s/?#:"'<>]{0,256}+:(?![0-9]{1,5}(?:[/?#]|\Z))([^\s"'<>]{1,600}+)"""
+_USER_ONLY = r"""://([A-Za-z0-9_~.%-]{20,256}+)@"""
+_HOST = r"""@(?=(?:localhost|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,20}|\[[0-9a-f:.]{2,45}\])(?:[:/?#,;)\]}\\]|\Z))"""
+_DSN = r"""[\w.-]{1,64}:([^\s@:/"']{1,256})@(?:tcp|unix)\("""
 _SCHEME = r"(?:bearer|basic)[ \t:]{1,3}([a-z0-9._~+/=%-]{6,})"
 
-_NAME_END = (
-    r"pass(?:wor|w)d|passphrase|passcode|pwd|secret|token|cookie|authorization|credentials?"
-    r"|(?:api|access|private|secret|signing|encryption|account|ssh)[_-]?key"
-)
 _VALUE = (
-    r"(?:(?:bearer|basic|token|digest)[ \t]{1,3})?"
+    r"(?:(?:bearer|basic|token|digest|apikey|api-key|negotiate)[ \t]{1,3})?"
     r"""(?:\\"([^"\\]++)|"((?:[^"\\]|\\.)++)|'((?:[^'\\]|\\.)++)|([^\s"'`,;&<>\\({\[][^\s"'`,;&<>\\]*+))"""
 )
-_ASSIGNED = rf"""({_NAME_END})(?:\\?["'])?\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}{_VALUE}"""
-_OPTION = rf"({_NAME_END})[ \t]{{1,3}}(?={_VALUE})"
-_NAME_HINTS = ("passw", "passphrase", "passcode", "pwd", "secret", "token", "cookie", "authoriz", "credential", "key")
+_NAME = rf"((?:{NAME_END}){TRAILING})"
+_ASSIGNED = rf"""{_NAME}(?:\\?["'])?\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}{_VALUE}"""
+_OPTION = rf"{_NAME}[ \t]{{1,3}}(?={_VALUE})"
+_NAME_HINTS = (
+    *(
+        "pass",
+        "pwd",
+        "pw",
+        "psw",
+        "secret",
+        "token",
+        "authoriz",
+        "credential",
+        "key",
+        "jwt",
+        "otp",
+        "cvv",
+        "cvc",
+        "ssn",
+    ),
+    *("ssn", "kennwort", "contrasena", "senha", "wachtwoord", "mnemonic", "number"),
+)
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
+_COOKIE = r"""cookie(?:\\?["'])?\s{0,3}[:=]\s{0,3}(?:\\?["'])?([^\s"'=\\]{1,256}=[^"'\r\n\\]{1,4096}+)"""
+_SIGNED = (
+    r"(?<![a-z0-9_-])(?:x-(?:amz|goog)-(?:signature|credential|security-token)|signature|sig|hmac|hdne[ats]|hdnts"
+    r"|googleaccessid|key-pair-id)=([a-z0-9%+/=_~.-]{8,}+)"
+)
+_ELEMENT = r"<([a-z0-9_:.-]{1,80}+)(?:\s[^<>]{0,200}+)?>([^<>]{1,512}+)</"
+_LOGIN = r"""(?<![\w-])(?:-u|--user|--proxy-user)[ =]{1,2}["']?[^\s:"']{1,128}+:([^\s"']{1,256}+)"""
+_COMMAND = r"""(?:sshpass|docker login[^|;&\n]{0,200}?) -p ?["']?([^\s"']{1,256}+)"""
+_SAID = (
+    r"(?:password|passcode|passphrase|passwort|api[ _-]?key|secret|token) (?:is|was|=) (?:now )?"
+    r"""["'`]?([^\s"'`]{5,256}+)"""
+)
 
 # Words that follow `token:` or `Bearer` in a sentence about one.
 _PLAIN_WORDS = frozenset(
@@ -84,59 +67,80 @@ _PLAIN_WORDS = frozenset(
         *("true", "false", "null", "none", "undefined", "required", "missing", "string", "number", "integer"),
         *("expected", "must", "should", "is", "was", "not", "has", "the", "a", "an", "value", "values"),
         *("auth", "token", "tokens", "authentication", "authorization", "scheme"),
+        *("pass", "passed", "fail", "failed", "warn", "skip", "error", "ok", "unknown", "invalid", "wrong", "empty"),
     ]
 )
-
-_SECRET_NAME = (
-    r"(?:pass(?:wor|w)d|passphrase|passcode|pwd|secret|token|cookie|authorization|credentials?|cardnumber"
-    r"|socialsecuritynumber|(?:api|access|private|secret|signing|encryption|account|ssh)key)s?\Z"
-)
-_SECRET_WORDS = frozenset({"ssn", "otp", "cvv", "cvc"})
-# `tokens` is a count more often than not; a token for the next page opens nothing.
-_PLAIN_NAME = r"(?:tokens|(?:page|next|continuation|sync|pagination|max|min|total|num|stop|eos|bos|pad)token)\Z"
-_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 
 
 def secret_spans(text: str) -> list[Span]:
     """Where secrets stand in the text, in no order, possibly overlapping."""
     if len(text) < 5:
         return []
-    spans: list[Span] = []
-    for prefix in _TOKENS:
-        if prefix in text:
-            spans += [found.span() for found in _token(prefix).finditer(text)]
-    if "-----BEGIN " in text:
-        spans += [found.span() for found in re.finditer(_PEM, text)]
-    if "://" in text and "@" in text:
-        spans += [found.span(1) for found in re.finditer(_URL, text)]
-    # Small letters make the search several times faster than ignoring case; `İ` alone would become two.
+    spans = shaped_spans(text)
+    # `İ` alone would become two letters.
     lower = text.replace("İ", "i").lower()
     if "bearer" in lower or "basic" in lower:
         spans += [found.span(1) for found in re.finditer(_SCHEME, lower) if _is_credential(text, found)]
     if any(hint in lower for hint in _NAME_HINTS):
         spans += _assigned(text, lower)
+    if "cookie" in lower:
+        spans += [found.span(1) for found in re.finditer(_COOKIE, lower)]
+    if "=" in lower:
+        spans += [found.span(1) for found in re.finditer(_SIGNED, lower) if _looks_random(text, found)]
+    if "-u" in lower or "-p" in lower:
+        spans += [found.span(1) for found in re.finditer(_LOGIN, lower) if not found[1].isdecimal()]
+        spans += [found.span(1) for found in re.finditer(_COMMAND, lower)]
     return spans
 
 
-@lru_cache(maxsize=4096)
-def is_secret_name(name: str) -> bool:
-    """Whether an argument of this name holds a secret: `api_key`, `dbPassword`, not `max_tokens`."""
-    words = [word.lower() for word in re.findall(_WORD, name)]
-    joined = "".join(words)
-    if not joined or re.search(_PLAIN_NAME, joined):
-        return False
-    return bool(re.search(_SECRET_NAME, joined)) or words[-1] in _SECRET_WORDS
+def shaped_spans(text: str) -> list[Span]:
+    """Where secrets stand that are known by their shape alone, whatever is said around them."""
+    spans = list(token_spans(text))
+    if "-----BEGIN " in text:
+        spans += [found.span() for found in re.finditer(_PEM, text)]
+    if "://" in text and "@" in text:
+        spans += [span for found in re.finditer(_ADDRESS, text) if (span := _password(text, found))]
+        spans += [found.span(1) for found in re.finditer(_USER_ONLY, text)]
+    if "@tcp(" in text or "@unix(" in text:
+        spans += [found.span(1) for found in re.finditer(_DSN, text)]
+    return spans
 
 
-def _assigned(text: str, lower: str) -> Iterable[Span]:
+def _password(text: str, found: re.Match[str]) -> Span | None:
+    """The password of an address, which may hold `/`, `#` and `@`: it ends before a host, else at the last `@`."""
+    start, stop = found.span(1)
+    host = re.compile(_HOST, re.IGNORECASE).search(text, start, stop)
+    end = host.start() if host else text.rfind("@", start, stop)
+    return (start, end) if end > start else None
+
+
+def _assigned(text: str, lower: str) -> Iterator[Span]:
     if "=" in text or ":" in text:
         for found in re.finditer(_ASSIGNED, lower):
-            if is_secret_name(_before(text, found.end(1))) and (span := _value_span(found)):
+            if _names_secret(text, found) and (span := _value_span(found)):
                 yield span
     if "--" in text:
         for found in re.finditer(_OPTION, lower):
             if _before(text, found.start()).startswith("--") and (span := _value_span(found)):
                 yield span
+    if "</" in text:
+        for found in re.finditer(_ELEMENT, lower):
+            if is_secret_name(text[found.start(1) : found.end(1)]) and found[2].strip():
+                yield found.span(2)
+    if " is " in lower or " was " in lower or " = " in lower:
+        for found in re.finditer(_SAID, lower):
+            if any(character.isdigit() for character in found[1]) and not found[1].isdecimal():
+                yield found.start(1), found.start(1) + len(found[1].rstrip(".,;:!?)"))
+
+
+def _names_secret(text: str, found: re.Match[str]) -> bool:
+    """Whether what stands before the sign is the name of a secret; `Api Key` is one too."""
+    if " " in found[1]:
+        return not text[found.start() - 1 : found.start()].isalnum()
+    name = _before(text, found.end(1))
+    if name.lower() == "pass" and text[found.end(1) : found.end(1) + 1].strip() not in ("=", '"', "'", "\\"):
+        return False  # the word "pass", before a colon
+    return is_secret_name(name)
 
 
 def _before(text: str, end: int) -> str:
@@ -162,3 +166,9 @@ def _is_credential(text: str, found: re.Match[str]) -> bool:
     # "Basic validation" is English; base64 of any user and password has a capital, a digit or padding inside.
     rest = text[found.start(1) + 1 : found.end(1)]
     return found[0].startswith("bearer") or any(char.isupper() or char in "0123456789=" for char in rest)
+
+
+def _looks_random(text: str, found: re.Match[str]) -> bool:
+    """Whether a value is no word: it has a digit, an escape or a capital inside."""
+    value = text[found.start(1) + 1 : found.end(1)]
+    return any(character in "0123456789%=+/" or character.isupper() for character in value)

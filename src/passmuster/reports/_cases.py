@@ -5,6 +5,7 @@ Reports that count or colour cases take the answer from here, so that they agree
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -47,10 +48,10 @@ def cases(report: Report) -> list[Case]:
     """All cases: tests, then scenarios, then every gate line that belongs to neither."""
     by_test: dict[str, list[GateLine]] = {test.id: [] for test in report.tests}
     by_scenario: dict[str, list[GateLine]] = {scenario.id: [] for scenario in report.scenarios}
-    idle = {test.id for test in report.tests if not test.exercised}
+    idle = {test.id for test in report.tests if not test.exercised and not test.may_stay_idle}
     others: list[GateLine] = []
     for line in report.gate:
-        if line.id in by_test and (line.kind == "test" or (line.kind == "vacuous" and line.id in idle)):
+        if line.id in by_test and (line.kind in ("test", "error") or (line.kind == "vacuous" and line.id in idle)):
             by_test[line.id].append(line)
         elif line.id in by_scenario and line.kind in ("scenario", "vacuous"):
             by_scenario[line.id].append(line)
@@ -64,13 +65,19 @@ def cases(report: Report) -> list[Case]:
     ]
 
 
+def line_endings(report: Report) -> Iterator[Ending]:
+    """How each gate line ended, in the order of the report."""
+    stuck = report.exit_code == 3
+    return (_line_ending(line, stuck) for line in report.gate)
+
+
 def _case(source: TestReport | ScenarioReport, lines: list[GateLine], stuck: bool) -> Case:
     line = _gravest(lines, stuck)
     test = source if isinstance(source, TestReport) else None
     blocks = test is None or test.severity == "block"
     ending = _line_ending(line, stuck) if line else _status_ending(source.status, blocks)
     if test and ending in ("pass", "warning") and not test.exercised and test.status in ("pass", "warn", "skip"):
-        ending = "never"
+        ending = "pass" if test.may_stay_idle and test.status == "pass" else "never"
     elif ending == "pass" and source.status == "skip":
         ending = "skip"
     return Case(source.id, ending, line, source)
@@ -97,4 +104,4 @@ def _status_ending(status: str, blocks: bool) -> Ending:
     """The ending of a case without a gate line."""
     if status in ("fail", "missing", "error"):
         return ("error" if status == "error" else "fail") if blocks else "warning"
-    return "warning" if status == "warn" else "skip" if status == "skip" else "pass"
+    return "warning" if status == "warn" else "skip" if status in ("skip", "not_run") else "pass"

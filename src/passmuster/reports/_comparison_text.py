@@ -55,6 +55,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     for side, word in ((before, "first"), (after, "second")):
         if side.partial:
             yield f"the {word} is a partial run"
+        if side.skipped_runs:
+            yield f"the {word} skipped {plural(side.skipped_runs, 'run')}, because the verdict was known without them"
     for test in comparison.unlisted:
         counts = f"{test.before} → {plural(test.after, 'violation')}"
         yield f"{one_line(test.test)}: {counts}; {test.before_listed} and {test.after_listed} are listed and compared"

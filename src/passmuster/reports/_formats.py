@@ -9,12 +9,18 @@ from passmuster._registry import Registry
 from passmuster.scoring import Report
 
 FORMATS = Registry(f"{__package__}.formats")
-"""The report formats by name; each module declares `FILE_NAME`, `DESCRIPTION` and `write(report) -> bytes`."""
+"""The report formats by name; each module declares `FILE_NAME`, `DESCRIPTION` and `write(report) -> bytes`. One that
+shows traces and earlier runs declares `SHOWS_EVIDENCE = True`."""
 
 
 def file_name(format_name: str) -> str:
     """What the report is called in a suite's report folder."""
     return cast(str, FORMATS[format_name].FILE_NAME)
+
+
+def shows_evidence(format_name: str) -> bool:
+    """Whether the format shows what is in `report.evidence`, which takes time to gather."""
+    return bool(getattr(FORMATS[format_name], "SHOWS_EVIDENCE", False))
 
 
 def check_format(name: str) -> None:

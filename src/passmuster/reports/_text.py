@@ -10,8 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
+from passmuster._problems import plural
 from passmuster.checks import CheckReport, Violation
-from passmuster.scoring import GateLine, ScenarioReport
+from passmuster.scoring import GateLine, Report, ScenarioReport, TestReport
 
 # Controls, line and paragraph separators, marks that change direction, invisible ones, lone surrogates.
 # Compiled at first use: most runs need none of these patterns.
@@ -61,6 +62,8 @@ def gate_lines(line: GateLine) -> list[str]:
 def scenario_lines(scenario: ScenarioReport) -> list[str]:
     """What did not go as asked, as `Label: text` lines, and where the scenario is written."""
     lines = ["Trace: none was recorded for this scenario"] if scenario.status == "missing" else []
+    if scenario.status == "not_run":
+        lines = ["Trace: none, for the verdict was known without this scenario"]
     for name, layer in scenario.layers.items():
         for check in layer.checks:
             if check.status != "pass":
@@ -88,6 +91,9 @@ def scenario_lines(scenario: ScenarioReport) -> list[str]:
     for attempt in scenario.attempts:
         if attempt.status != "pass" and attempt.message:
             lines.append(f"Trace {one_line(attempt.trace_id)}: {attempt.status}, {one_line(attempt.message)}")
+    run = scenario.worst_run
+    if run is not None and run.file and not any("Trace line: " in line for line in lines):
+        lines.append(f"Trace line: {trace_place(run.file, run.line, run.trace_id)}")
     where = place(scenario.file, scenario.line)
     return [*lines, f"Suite line: {where}"] if where else lines
 
@@ -101,6 +107,12 @@ def _places(check: CheckReport) -> Iterator[str]:
         yield from (f"{_INDENT}{line}" for line in place_lines(violation))
     if len(check.violations) > _VIOLATIONS:
         yield f"{_INDENT}… and {len(check.violations) - _VIOLATIONS} more (all of them are in the JSON report)"
+
+
+def test_name(test: TestReport) -> str:
+    """`metric (id)`, or the metric alone where the id is the same."""
+    metric = one_line(test.metric)
+    return metric if test.id == test.metric else f"{metric} ({one_line(test.id)})"
 
 
 def one_line(text: str) -> str:
@@ -131,6 +143,14 @@ def place(file: str | None, line: int | None) -> str:
     return f"{one_line(file)}:{line}" if line else one_line(file)
 
 
+def trace_place(file: str | None, line: int | None, trace_id: str | None) -> str:
+    """`file:line (trace id)`, or as much of it as is known; a trace without an id is called by its place."""
+    at, name = place(file, line), one_line(trace_id or "")
+    if not at or not name or at == name:
+        return at or (f"trace {name}" if name else "")
+    return f"{at} (trace {name})"
+
+
 def _found(line: GateLine) -> str:
     """What was found, in the words of what was asked for: a float on these lines is the metric that they name."""
     if not isinstance(line.actual, float) or line.kind not in ("threshold", "criteria", "baseline"):
@@ -154,6 +174,7 @@ def _what(violation: Violation) -> list[str]:
         pattern = _line("Pattern", violation.pattern)
         return [
             *_line("Rule", violation.rule),
+            *_line("Description", violation.description),
             *([] if told else message),
             *expected,
             *([] if told and named else tool),
@@ -179,12 +200,10 @@ def _rest(violation: Violation) -> list[str]:
 def place_lines(violation: Violation, *, scenario: bool = False) -> list[str]:
     """Where a violation stands in the suite and in the trace; `scenario` names the scenario, too."""
     lines = _line("Policy line", place(violation.policy_file, violation.policy_line) or None)
-    trace = f"trace {one_line(violation.trace_id)}" if violation.trace_id is not None else ""
     if violation.trace_file:
-        at = place(violation.trace_file, violation.trace_line)
-        lines.append(f"Trace line: {at} ({trace})" if trace else f"Trace line: {at}")
-    elif trace:
-        lines.append(f"Trace: {trace.removeprefix('trace ')}")
+        lines.append(f"Trace line: {trace_place(violation.trace_file, violation.trace_line, violation.trace_id)}")
+    else:
+        lines += _line("Trace", violation.trace_id)
     if scenario:
         lines += _line("Scenario", violation.scenario)
     return lines if violation.call_index is None else [*lines, f"Call: {_call(violation)}"]
@@ -272,3 +291,33 @@ def encodable(text: str, stream: TextIO) -> str:
         return text.encode(encoding, "backslashreplace").decode(encoding)
     except LookupError:
         return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def rate_and_count(report: Report) -> str | None:
+    """How `pass_rate` relates to the number of scenarios that passed; None where it is simply their share."""
+    counts, rate = report.scenario_counts, report.metrics.get("pass_rate")
+    if counts is None or rate is None or rate.value is None or abs(rate.value - counts.passed / counts.total) < 1e-9:
+        return None
+    decided = counts.total - counts.skipped - counts.not_run
+    left_out = f", without {counts.skipped} skipped" if counts.skipped else ""
+    left_out += f", without {counts.not_run} not run" if counts.not_run else ""
+    from passmuster.scoring import written  # late: few runs need it
+
+    return (
+        f"{counts.passed_every_run} of {plural(counts.total, 'scenario')} passed every run, {counts.passed} by their "
+        f"repeat policy; pass_rate {written('pass_rate', rate.value)} is the mean share of runs that passed, over "
+        f"{plural(decided, 'scenario')}{left_out} ({counts.runs_passed} of {plural(counts.runs, 'run')})"
+    )
+
+
+def skipped_runs(report: Report) -> str | None:
+    """How many runs a live run skipped, why, and what that saved; None where all took place."""
+    stop = report.early_stop
+    if stop is None or not stop.skipped:
+        return None
+    usd, seconds = stop.saved_usd or 0.0, (stop.saved_ms or 0.0) / 1000
+    saved = [f"about {usd:.2f} USD"] if usd >= 0.005 else []
+    saved += [f"about {seconds:.0f} s of the agent's time"] if seconds >= 1 else []
+    estimate = f"; that saved {' and '.join(saved)}" if saved else ""
+    share = f"{stop.not_run} of {plural(stop.planned, 'run')} ({stop.not_run / stop.planned:.0%})"
+    return f"{share}, because {one_line(stop.reason or 'they were not needed')}{estimate}"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
-from passmuster.scoring._intervals import normal_quantile, percentile
+from passmuster.scoring._percentiles import percentile
 
 _Pair = tuple[Hashable, Hashable]
 
-_RESAMPLES = 2_000
+_DRAWS = 4_000
 _SEED = 20_060_421
-_DRAWN_UP_TO = 200
-"""Pairs up to which the interval is drawn; beyond it is calculated."""
+_PRIOR = 0.5
 
 
 def cohens_kappa(pairs: Sequence[_Pair]) -> float | None:
@@ -24,62 +22,55 @@ def cohens_kappa(pairs: Sequence[_Pair]) -> float | None:
     return _kappa(Counter(pairs))
 
 
-def kappa_interval(pairs: Sequence[_Pair], confidence: float = 0.95) -> tuple[float, float] | None:
-    """The interval of kappa, the pairs being a sample; none where kappa has no value or there is one pair.
+def kappa_interval(
+    pairs: Sequence[_Pair], confidence: float = 0.95, effective: float | None = None
+) -> tuple[float, float] | None:
+    """The interval of kappa, the pairs being a sample; none where kappa has no value.
 
-    Up to 200 pairs: percentile bootstrap (Efron, 1979) of 2,000 resamples from a fixed seed; resamples without a
-    kappa are left out. Beyond: the large-sample standard error (Fleiss, Cohen and Everitt, 1969). The order of the
-    pairs does not matter as long as labels that differ print differently.
+    The middle part of kappa's posterior: the chances of the table's cells are Dirichlet-distributed around their
+    counts plus ½ (Jeffreys, 1946), and 4,000 tables are drawn with a fixed seed. `effective` is the number of
+    independent pairs that tell as much, where several pairs belong to one scenario: the counts are scaled to it. The
+    order of the pairs does not matter as long as labels that differ print differently.
     """
     cells = Counter(pairs)
     kappa = _kappa(cells)
-    if kappa is None or len(pairs) < 2:
+    if kappa is None:
         return None
-    if len(pairs) > _DRAWN_UP_TO:
-        margin = normal_quantile((1 + confidence) / 2) * _standard_error(cells, kappa)
-        return max(-1.0, kappa - margin), min(1.0, kappa + margin)
-    drawn = _drawn(cells)
+    scale = 1.0 if effective is None else min(1.0, effective / len(pairs))
+    drawn = _drawn(cells, scale)
     low, high = (percentile(drawn, (1 + side * confidence) / 2) for side in (-1, 1))
     return min(low, kappa), max(high, kappa)
 
 
-def _kappa(cells: Mapping[_Pair, int]) -> float | None:
+def _kappa(cells: Mapping[_Pair, float]) -> float | None:
     n = sum(cells.values())
     left, right = _margins(cells)
-    chance = sum(left[label] * right[label] for label in left)  # in units of n squared, and so exact
+    chance = sum(left[label] * right[label] for label in left)  # in units of n squared, and so exact for counts
     if n * n == chance:
         return None
     agreed = sum(number for (one, other), number in cells.items() if one == other)
     return (agreed * n - chance) / (n * n - chance)
 
 
-def _margins(cells: Mapping[_Pair, int]) -> tuple[Counter[Hashable], Counter[Hashable]]:
-    left: Counter[Hashable] = Counter()
-    right: Counter[Hashable] = Counter()
+def _margins(cells: Mapping[_Pair, float]) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
+    labels = {label for pair in cells for label in pair}
+    left: dict[Hashable, float] = dict.fromkeys(labels, 0)
+    right: dict[Hashable, float] = dict.fromkeys(labels, 0)
     for (one, other), number in cells.items():
         left[one] += number
         right[other] += number
     return left, right
 
 
-def _drawn(cells: Mapping[_Pair, int]) -> list[float]:
+def _drawn(cells: Mapping[_Pair, int], scale: float) -> list[float]:
+    """Kappa of tables drawn from the posterior, sorted."""
     from random import Random
 
-    rng = Random(_SEED)
-    ordered = sorted(cells.items(), key=lambda cell: repr(cell[0]))
-    population = [pair for pair, number in ordered for _ in range(number)]
-    resamples = (_kappa(Counter(rng.choices(population, k=len(population)))) for _ in range(_RESAMPLES))
-    return sorted(kappa for kappa in resamples if kappa is not None)
-
-
-def _standard_error(cells: Mapping[_Pair, int], kappa: float) -> float:
-    n = sum(cells.values())
-    left, right = _margins(cells)
-    chance = sum(left[label] * right[label] for label in left) / n**2
-    squares = []
-    for (one, other), number in cells.items():
-        by_chance = (left[other] + right[one]) / n
-        agrees = 1.0 if one == other else 0.0
-        squares.append(number / n * (agrees - by_chance * (1 - kappa)) ** 2)
-    variance = math.fsum([*squares, -((kappa - chance * (1 - kappa)) ** 2)]) / (n * (1 - chance) ** 2)
-    return math.sqrt(max(0.0, variance))
+    gamma = Random(_SEED).gammavariate
+    labels = sorted({label for pair in cells for label in pair}, key=repr)
+    table = [(one, other) for one in labels for other in labels]
+    shapes = [cells.get(pair, 0) * scale + _PRIOR for pair in table]
+    drawn = (
+        _kappa({pair: gamma(shape, 1.0) for pair, shape in zip(table, shapes, strict=True)}) for _ in range(_DRAWS)
+    )
+    return sorted(kappa for kappa in drawn if kappa is not None)

@@ -59,6 +59,11 @@ class RecordedScenario(Struct, frozen=True, kw_only=True, omit_defaults=True):
     latency_ms: float | None = None
     cost_usd: float | None = None
     tokens: float | None = None
+    scores: tuple[float, ...] | None = None
+    """The score of each run, where `behaviors` has a value. These lists are of 1,000 runs at most."""
+    durations_ms: tuple[float, ...] | None = None
+    costs_usd: tuple[float, ...] | None = None
+    tokens_used: tuple[float, ...] | None = None
     golden: Golden | None = None
     """What path and cost are compared with: every tool sequence that was seen, and the median cost."""
 
@@ -151,17 +156,32 @@ def _recorded(one: ScenarioRuns, report: ScenarioReport, required: bool, golden:
         category=one.scenario.category,
         weight=one.weight,
         required=required,
-        exercised=report.status not in ("skip", "missing"),
+        exercised=report.status not in ("skip", "missing", "not_run"),
         runs=tally.runs,
         passed=_share(one.runs()),
         correct=_share(one.correct_runs()) if one.scenario.states_correctness else None,
         score=report.score,
         behaviors=_behaviors(one),
+        scores=_scores(one),
+        durations_ms=_figures(tally.run_figures("duration_ms")),
+        costs_usd=_figures(tally.run_figures("cost_usd")),
+        tokens_used=_figures(tally.run_figures("tokens")),
         latency_ms=tally.duration.mean(),
         cost_usd=tally.cost.mean(),
         tokens=tally.tokens.mean(),
         golden=golden,
     )
+
+
+def _figures(values: list[float]) -> tuple[float, ...] | None:
+    return tuple(values) or None
+
+
+def _scores(one: ScenarioRuns) -> tuple[float, ...] | None:
+    if _behaviors(one) is None:
+        return None
+    one.tally.cut()
+    return tuple(run.score for run in one.tally.kept if run.score is not None) or (0.0,)
 
 
 def _share(runs: tuple[int, int, int]) -> Share:

@@ -1,6 +1,6 @@
 """Gate lines that compare a run with a baseline: metrics, scenarios that got worse, and scenarios that are gone.
 
-A drop that is significant and beyond `max_drop` blocks; any other warns and says why it does not. The scenarios that
+A drop that is significantly larger than `max_drop` blocks; any other warns and says why it does not. The scenarios that
 passed and now fail are named one by one, and so are those that vanished or that nothing exercises any more.
 """
 
@@ -13,10 +13,13 @@ from msgspec import Struct
 
 from passmuster._problems import plural
 from passmuster.scoring._baseline import Baseline, RecordedScenario, recorded_scenarios
+from passmuster.scoring._baseline_pairs import Pairs, pairs_of
+from passmuster.scoring._drops import holm
 from passmuster.scoring._gate import status_reason
 from passmuster.scoring._metric import NOT_MEASURED, Measured, SuiteMetric
 from passmuster.scoring._metric_words import first_names, written
 from passmuster.scoring._metrics import metric_named
+from passmuster.scoring._pool import Pool
 from passmuster.scoring._report import GateLine, ScenarioReport, TestReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._tolerance import OPTIONAL
@@ -64,7 +67,9 @@ def baseline_lines(
 ) -> Iterator[GateLine]:
     """Lines about metrics, then scenarios in the order of the suite, then tests."""
     now = recorded_scenarios(suite, chosen, scenarios)
-    yield from _metric_lines(suite, baseline, chosen, now, measured)
+    spec = suite.baseline or BaselineSpec(metrics=("pass_rate",) if suite.scenarios else ())
+    then = {name: recorded.value for name, recorded in baseline.metrics.items()}
+    yield from _metric_lines(suite, spec, _Earlier(baseline.scenarios, then), chosen, now, measured)
     yield from _scenario_lines(suite, baseline, scenarios, now)
     yield from _vanished_lines(suite, baseline, now)
     for test in tests:
@@ -76,6 +81,29 @@ def baseline_lines(
     if new:
         message = f"{plural(len(new), 'scenario')} that the baseline does not have: {first_names(new, _NAMED)}"
         yield _line(suite, "new_scenarios", "warning", "pass", message, actual=len(new))
+
+
+def pool_lines(
+    suite: Suite,
+    pool: Pool,
+    chosen: Sequence[ScenarioRuns],
+    scenarios: Sequence[ScenarioReport],
+    measured: Mapping[str, Measured],
+) -> Iterator[GateLine]:
+    """Lines about metrics next to the last runs that were not blocked; one undecided line where they are too few."""
+    spec = suite.baseline
+    assert spec is not None
+    if pool.runs < pool.wanted:
+        message = (
+            f"the history has {plural(pool.runs, 'run')} that passed, and {pool.wanted} are needed to compare with"
+        )
+        place = (suite.file, spec.line)
+        yield GateLine(
+            "baseline", "pool", "warning", "undecided", message, pool.runs, pool.wanted, file=place[0], line=place[1]
+        )
+        return
+    now = recorded_scenarios(suite, chosen, scenarios)
+    yield from _metric_lines(suite, spec, _Earlier(pool.scenarios, pool.metrics, pool.runs), chosen, now, measured)
 
 
 def _line(
@@ -98,55 +126,73 @@ def _line(
 # ── Metrics ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class _Earlier(Struct, frozen=True):
+    """What a run is compared with: recorded scenarios and metrics, of one run or of several."""
+
+    scenarios: Mapping[str, RecordedScenario]
+    metrics: Mapping[str, float]
+    runs: int = 0
+    """How many runs of the history they are; 0 for a baseline."""
+
+    @property
+    def name(self) -> str:
+        return f"the last {self.runs} runs" if self.runs else "the baseline"
+
+    def line_id(self, metric: str) -> str:
+        return f"pool.{metric}" if self.runs else metric
+
+
 def _metric_lines(
     suite: Suite,
-    baseline: Baseline,
+    spec: BaselineSpec,
+    earlier: _Earlier,
     chosen: Sequence[ScenarioRuns],
     now: Mapping[str, RecordedScenario],
     measured: Mapping[str, Measured],
 ) -> Iterator[GateLine]:
-    spec = suite.baseline or BaselineSpec(metrics=("pass_rate",) if suite.scenarios else ())
     weights = {one.scenario.id: one.weight for one in chosen}
     found: dict[str, _Compared | GateLine] = {}
     for name in spec.metrics:
-        recorded, present = baseline.metrics.get(name), measured.get(name, NOT_MEASURED)
+        recorded, present = earlier.metrics.get(name), measured.get(name, NOT_MEASURED)
+        id_ = earlier.line_id(name)
         if recorded is None:
-            message = f"the baseline has no value of {name} to compare with; save it again"
-            found[name] = _line(suite, name, "warning", "fail", message, actual=present.value)
+            remedy = "" if earlier.runs else "; save it again"
+            message = f"{earlier.name} has no value of {name} to compare with{remedy}"
+            found[name] = _line(suite, id_, "warning", "fail", message, actual=present.value)
         elif present.value is None:
-            message = f"{name} was {written(name, recorded.value)} in the baseline and has no value now: {present.why}"
-            found[name] = _line(suite, name, "blocking", "fail", message, expected=written(name, recorded.value))
+            message = f"{name} was {written(name, recorded)} in {earlier.name} and has no value now: {present.why}"
+            found[name] = _line(suite, id_, "blocking", "fail", message, expected=written(name, recorded))
         else:
             metric = metric_named(name)
-            pairs = pairs_of(metric, baseline.scenarios, now, weights)
-            values = (pairs.before, pairs.after) if pairs else (recorded.value, present.value)
+            pairs = pairs_of(metric, earlier.scenarios, now, weights, spec.max_drop, spec.method)
+            values = (pairs.before, pairs.after) if pairs else (recorded, present.value)
             found[name] = _Compared(metric, *values, pairs)
     tested = [one for one in found.values() if isinstance(one, _Compared) and one.pairs]
     names = [one.name for one in tested]
-    adjusted = dict(zip(names, _holm([one.pairs.p_value for one in tested if one.pairs]), strict=True))
-    broken = [id_ for id_, one in now.items() if id_ in baseline.scenarios and _is_broken(one, baseline.scenarios[id_])]
+    adjusted = dict(zip(names, holm([one.pairs.p_value for one in tested if one.pairs]), strict=True))
+    then = earlier.scenarios
+    broken = [id_ for id_, one in now.items() if id_ in then and _is_broken(one, then[id_])]
     for name, one in found.items():
-        yield one if isinstance(one, GateLine) else _metric_line(suite, spec, one, adjusted.get(name), broken)
+        yield one if isinstance(one, GateLine) else _metric_line(suite, spec, earlier, one, adjusted.get(name), broken)
 
 
 def _is_broken(now: RecordedScenario, then: RecordedScenario) -> bool:
     return "error" in (now.status, then.status)
 
 
-def _holm(p_values: list[float]) -> list[float]:
-    from passmuster.scoring._resampling import holm  # late, for most runs have no baseline
-
-    return holm(p_values)
-
-
 def _metric_line(
-    suite: Suite, spec: BaselineSpec, one: _Compared, p_value: float | None, broken: Sequence[str]
+    suite: Suite,
+    spec: BaselineSpec,
+    earlier: _Earlier,
+    one: _Compared,
+    p_value: float | None,
+    broken: Sequence[str],
 ) -> GateLine:
     dropped = one.drop > _EPSILON
     beyond = one.drop > spec.max_drop + _EPSILON
-    level = round(1 - spec.confidence, 12)
-    surely = p_value is not None and p_value < level
-    blocks = dropped and beyond and surely
+    # Looking again and again finds something by chance: over as many looks as runs are compared with, it is shared out.
+    level = round((1 - spec.confidence) / (earlier.runs or 1), 12)
+    blocks = beyond and p_value is not None and p_value < level
     why = _why(spec, one.metric, beyond, p_value, level) if dropped else ""
     left_out = (
         f"; left out because of infrastructure or judge errors: {first_names(broken, _NAMED)}"
@@ -155,12 +201,12 @@ def _metric_line(
     )
     return _line(
         suite,
-        one.name,
+        earlier.line_id(one.name),
         "blocking" if blocks or not dropped else "warning",
         "fail" if dropped else "pass",
-        f"{_change(one)}{why}{left_out}",
+        f"{_change(one, earlier)}{why}{left_out}",
         actual=one.after,
-        expected=f"{'>=' if one.falls else '<='} {written(one.name, one.before)}",
+        expected=_expected(one, spec.max_drop),
         values={
             "before": one.before,
             "after": one.after,
@@ -168,15 +214,26 @@ def _metric_line(
             "p_value": one.pairs.p_value if one.pairs else None,
             "adjusted_p_value": p_value,
             "pairs": one.pairs.count if one.pairs else 0,
+            "max_drop": spec.max_drop,
+            "level": level,
         },
     )
 
 
-def _change(one: _Compared) -> str:
+def _expected(one: _Compared, max_drop: float) -> str:
+    """The worst value that is no larger a drop than allowed."""
+    if one.falls:
+        worst = one.before - max_drop if one.metric.rate else one.before * (1 - max_drop)
+        return f">= {written(one.name, max(0.0, worst))}"
+    worst = one.before + max_drop if one.metric.rate else one.before * (1 + max_drop)
+    return f"<= {written(one.name, worst)}"
+
+
+def _change(one: _Compared, earlier: _Earlier) -> str:
     text = f"{one.name} {written(one.name, one.before)} → {written(one.name, one.after)}"
     over = f" over {plural(one.pairs.count, 'scenario')}" if one.pairs else ""
     if one.drop <= _EPSILON:
-        return f"{text}{over}, no worse than the baseline"
+        return f"{text}{over}, no worse than {earlier.name}"
     way = "lower" if one.falls else "higher"
     if one.metric.rate:
         return f"{text}{over}, {round(one.drop * 100, 2):g} points {way}"
@@ -189,11 +246,12 @@ def _why(spec: BaselineSpec, metric: SuiteMetric, beyond: bool, p_value: float |
     if p_value is None:
         no_test = "no scenario has it in both runs" if metric.pairing else "no test is defined for it"
         return f": {'beyond' if beyond else 'within'} {allowed}; {no_test}, so this only warns"
+    if not beyond:
+        return f": within {allowed}"
     p = f"p = {p_value:.2g}"
     if p_value < level:
-        return f": significant ({p}), {'and beyond' if beyond else 'but within'} {allowed}"
-    noisy = f"not significant ({p}, required < {level:g})"
-    return f": {noisy}{'' if beyond else f', and within {allowed}'}"
+        return f": significantly more than {allowed} ({p}, required < {level:g})"
+    return f": beyond {allowed}, but not significantly ({p}, required < {level:g})"
 
 
 # ── Scenarios ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -238,53 +296,3 @@ def _vanished_lines(suite: Suite, baseline: Baseline, now: Mapping[str, Recorded
         needed = "was required in the baseline and" if was.required else "is in the baseline and"
         message = f"{needed} is no longer in the suite; it was '{was.status}'"
         yield _line(suite, id_, "blocking" if was.required else "warning", "fail", message, expected=was.status)
-
-
-# ── Pairs of scenarios ──────────────────────────────────────────────────────────────────────────────────────
-
-
-class Pairs(Struct, frozen=True):
-    """One metric over the scenarios that both runs tell it of."""
-
-    before: float
-    after: float
-    count: int
-    p_value: float
-    """The chance of so large a change for the worse if nothing had changed."""
-
-
-def pairs_of(
-    metric: SuiteMetric,
-    before: Mapping[str, RecordedScenario],
-    after: Mapping[str, RecordedScenario],
-    weights: Mapping[str, float],
-) -> Pairs | None:
-    """The metric over the scenarios of both; None where it is not made of scenarios, or none of them tells it.
-
-    A scenario with an infrastructure or judge error, then or now, is left out.
-    """
-    pairing = metric.pairing
-    if pairing is None:
-        return None
-    found = [
-        (old, new, weights[id_] if metric.weighted else 1.0)
-        for id_ in after
-        if id_ in before and pairing.contains(after[id_]) and "error" not in (before[id_].status, after[id_].status)
-        if (old := pairing.figure(before[id_])) is not None and (new := pairing.figure(after[id_])) is not None
-    ]
-    heaviest = max((weight for *_, weight in found), default=0.0)  # weights may be beyond what can be added up
-    counted = [(float(old), float(new), weight / heaviest) for old, new, weight in found if weight > 0]
-    if not counted:
-        return None
-    from passmuster.scoring._resampling import drop_p_value
-
-    olds, news, used = ([one[place] for one in counted] for place in (0, 1, 2))
-    better, worse = (news, olds) if metric.better == "down" else (olds, news)
-    p_value = drop_p_value(
-        [value * weight for value, weight in zip(better, used, strict=True)],
-        [value * weight for value, weight in zip(worse, used, strict=True)],
-    )
-    try:
-        return Pairs(pairing.combine(olds, used), pairing.combine(news, used), len(counted), p_value)
-    except OverflowError:  # sums that no number can say
-        return None

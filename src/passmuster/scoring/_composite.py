@@ -9,15 +9,16 @@ a line break inside parentheses is white space. A formula may use the metrics an
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from passmuster._problems import Problem
 from passmuster.scoring._formula_text import WORDS, Mistake, Parser, Scope, Token, tokens_of
+from passmuster.scoring._formula_values import metrics_of
 from passmuster.scoring._metrics import declared_metrics
-from passmuster.suite import Expression, Formula, Name, Node, Number, Operation, Prefix, Reader, Scalar, compare
+from passmuster.scoring._tautology import idle_comparisons
+from passmuster.suite import Formula, Node, Reader, Scalar
 from passmuster.suite import Mapping as MappingNode
 
 COMPOSITE_SCHEMA = {
@@ -32,30 +33,6 @@ COMPOSITE_SCHEMA = {
         },
     ]
 }
-
-
-def names_in(formula: Formula) -> set[str]:
-    """The metrics and formulas that a formula names."""
-    return {part.name for part in _parts(formula.tree) if isinstance(part, Name)}
-
-
-def metrics_of(formulas: Sequence[Formula], name: str) -> set[str]:
-    """The metrics that a formula depends on, also through other formulas."""
-    found: dict[str, set[str]] = {}
-    for formula in formulas:  # each uses only those above it
-        found[formula.name] = set().union(*(found.get(word, {word}) for word in names_in(formula)))
-    return found.get(name, set())
-
-
-def _parts(tree: Expression) -> Iterator[Expression]:
-    yield tree
-    match tree:
-        case Prefix():
-            yield from _parts(tree.operand)
-        case Operation():
-            yield from _parts(tree.first)
-            for step in tree.steps:
-                yield from _parts(step.operand)
 
 
 # ── Reading `composite` ─────────────────────────────────────────────────────────────────────────────────────
@@ -124,6 +101,10 @@ def read_composite(
     elif not metrics_of(formulas, "pass"):
         message = "composite.pass: uses no metric, so nothing an agent does could change it"
         problem(definitions["pass"].line, None, message)
+    else:
+        between = {name for name in known if name in rates or name not in declared_metrics()}  # scores of tests too
+        for formula, why in idle_comparisons(formulas, between):
+            problem(formula.line, None, f"composite.{formula.name}: {why}")
     return tuple(formulas)
 
 
@@ -200,57 +181,3 @@ def _place(node: Scalar, lines: Sequence[str], offset: int) -> tuple[int, int]:
     elif row == 0 and (found := opening.find(written, 0, len(written) + 1)) >= 0:
         return node.line, node.column + found + column
     return node.line, node.column
-
-
-# ── Evaluating ──────────────────────────────────────────────────────────────────────────────────────────────
-
-Value = float | bool | None
-
-
-def evaluate(formulas: Sequence[Formula], values: Mapping[str, float | None]) -> dict[str, Value]:
-    """Each formula's value: a number, a truth value, or None where a metric or a quotient has none."""
-    found: dict[str, Value] = {}
-    for formula in formulas:
-        found[formula.name] = _value(formula.tree, values, found)
-    return found
-
-
-def _value(tree: Expression, values: Mapping[str, float | None], found: Mapping[str, Value]) -> Value:
-    match tree:
-        case Number():
-            return tree.value
-        case Name():
-            return found[tree.name] if tree.name in found else _finite(values.get(tree.name))
-        case Prefix():
-            operand = _value(tree.operand, values, found)
-            if operand is None:
-                return None
-            return not operand if tree.operator == "not" else -operand
-        case Operation():
-            result = _value(tree.first, values, found)
-            for step in tree.steps:
-                operand = _value(step.operand, values, found)
-                result = None if result is None or operand is None else _step(result, step.operator, operand)
-            return result
-
-
-def _step(left: float | bool, operator: str, right: float | bool) -> Value:
-    match operator:
-        case "and":
-            return bool(left) and bool(right)
-        case "or":
-            return bool(left) or bool(right)
-        case "+":
-            return _finite(left + right)
-        case "-":
-            return _finite(left - right)
-        case "*":
-            return _finite(left * right)
-        case "/":
-            return _finite(left / right) if right else None
-        case _:
-            return compare(left, operator, right)
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

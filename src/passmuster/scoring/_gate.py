@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from passmuster._problems import did_you_mean, plural
+from passmuster.checks import KnownTools
+from passmuster.scoring._live_runs import live_lines
 from passmuster.scoring._report import GateLine, Kind, ScenarioReport, TestReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import Tally
+from passmuster.scoring._test_lines import idle_rule_lines, misspelt_lines, test_lines
 from passmuster.scoring._tolerance import OPTIONAL, Tolerance, tolerated_by
 from passmuster.suite import Suite
+from passmuster.traces import Spot
 
 _ELSEWHERE = "not on the run shown"
 _HINTS = 10
@@ -28,22 +32,28 @@ def gate_lines(
     known: Sequence[Tolerance],
     tally: Tally,
     settings: Settings,
+    lines: Mapping[Spot, int],
 ) -> list[GateLine]:
     """Every line: about tests, scenarios, the suite as a whole, judges and the input."""
+    tools = KnownTools(suite, tally.tools_seen)
     gate = [
-        *_test_lines(suite, tests),
-        *(_idle_rule_lines(suite, tests) if settings.strict else ()),
-        *(line for one, report in scenarios for line in _scenario_lines(suite, one, report, known)),
+        *test_lines(suite, tests, tools),
+        *idle_rule_lines(suite, tests, tools),
+        *(line for one, report in scenarios for line in scenario_lines(suite, one, report, known)),
         *about_suite,
         *_calibration_line(suite, settings),
         *_bad_lines(tally),
-        *([] if settings.partial else _input_lines(suite, tally, settings)),
+        *tally.losses.lines(lines),
+        *tally.left_out.lines(),
+        *_grouping_lines(tally),
+        *live_lines(settings.live),
+        *([] if settings.partial else [*_input_lines(suite, tally, settings), *misspelt_lines(suite, tools)]),
     ]
     if settings.strict:
-        gate = [_strict(line) for line in gate]
+        gate = [strict_line(line) for line in gate]
     judges = list(_judge_lines(suite, [one for one, _ in scenarios]))
     if settings.strict and settings.judge == "off":  # an earlier failure spared no judge that would have been asked
-        judges = [_strict(line) for line in judges]
+        judges = [strict_line(line) for line in judges]
     return [*gate, *judges]
 
 
@@ -56,64 +66,11 @@ def exit_code_of(gate: list[GateLine]) -> int:
     return 3 if outside else 0
 
 
-def _test_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
-    for test in tests:
-        broken = test.status == "error"
-        blocks = broken or test.status == "fail" or (test.severity == "block" and test.status == "pass")
-        place = {"file": suite.file, "line": test.line}
-        if not test.exercised and test.status in ("pass", "warn", "skip"):
-            yield GateLine("vacuous", test.id, "warning", "fail", _why_idle(test), actual=0, **place)  # type: ignore[arg-type]
-            continue
-        yield GateLine(
-            kind="test",
-            id=test.id,
-            level="blocking" if blocks else "warning",
-            status="error" if broken else "fail" if test.status in ("fail", "warn") else "pass",
-            message=_test_message(test),
-            actual=test.violation_count,
-            expected=0,
-            file=suite.file,
-            line=test.line,
-        )
-
-
-def _idle_rule_lines(suite: Suite, tests: list[TestReport]) -> Iterator[GateLine]:
-    """Rules that were never exercised in tests that were. Without `--strict` they are only listed in the report.
-
-    Under `--strict` they block, or else one more rule that is exercised could turn a red gate green.
-    """
-    for test in tests:
-        for number, rule in enumerate(test.rules if test.exercised else ()):
-            if not rule.exercised_on:
-                message = f"the rule '{rule.type}' on line {rule.line} was never exercised"
-                id_ = f"{test.id}.rules[{number}]"
-                yield GateLine("vacuous", id_, "warning", "fail", message, actual=0, file=suite.file, line=rule.line)
-
-
-def _why_idle(test: TestReport) -> str:
-    if not test.traces:
-        return f"{test.metric} ran on no trace: its scenarios and tags select none"
-    return f"{test.metric} was never exercised on {plural(test.traces, 'trace')}: no call matches it"
-
-
-def _test_message(test: TestReport) -> str:
-    if test.status == "error":
-        last = (test.error or "").strip().splitlines()
-        return f"{test.metric} broke: {last[-1] if last else 'no reason given'}"
-    if not test.violation_count:
-        return f"{test.metric} held on {plural(test.traces, 'trace')}"
-    text = f"{plural(test.violation_count, 'violation')} of {test.metric}"
-    if test.failed_traces:
-        text += f" on {test.failed_traces} of {plural(test.traces, 'trace')}"
-    if test.waived_count:
-        reasons = sorted({violation.waived for violation in test.violations if violation.waived})
-        text += f"; {test.waived_count} waived: {'; '.join(reasons)}"
-    return text
-
-
-def _scenario_lines(
+def scenario_lines(
     suite: Suite, one: ScenarioRuns, report: ScenarioReport, known: Sequence[Tolerance]
 ) -> Iterator[GateLine]:
+    if report.status == "not_run":
+        return
     status: Literal["pass", "fail", "error"] = "pass"
     level: Literal["blocking", "warning"] = "blocking"
     tolerated = None
@@ -158,8 +115,7 @@ def _warnings(suite: Suite, one: ScenarioRuns, report: ScenarioReport, excused: 
     failed = tally.runs - sum(tally.statuses.get(status, 0) for status in ("pass", "warn", "skip"))
     if failed and report.status in ("pass", "warn"):
         message = f"{failed} of {runs} did not pass: {_why(report, 'fail') or _ELSEWHERE}"
-        policy = None if "forbidden_tools" in tally.ways else "repeat_policy"
-        yield warning("scenario", message, failed, 0, policy)
+        yield warning("scenario", message, failed, 0, "repeat_policy")
     if tally.skipped and report.status != "skip":
         reasons = _why(report, "skip") or _ELSEWHERE
         yield warning("vacuous", f"checks were skipped on {tally.skipped} of {runs}: {reasons}")
@@ -170,7 +126,7 @@ def _warnings(suite: Suite, one: ScenarioRuns, report: ScenarioReport, excused: 
         yield warning("vacuous", f"the behavior '{name}' was not exercised on {times} of {runs}")
     if not one.scenario.states_something:  # a test that names it changes nothing: one more test never gives less
         yield warning("vacuous", "checks nothing: it states no expectation")
-    if 0 < report.runs < (wanted := one.scenario.repeat):
+    if 0 < report.runs < (wanted := one.scenario.repeat - tally.not_run):
         yield warning("input", f"{runs} of {wanted}: fewer traces than 'repeat' states", report.runs, wanted)
 
 
@@ -197,8 +153,14 @@ def status_reason(report: ScenarioReport) -> str:
             return "no trace belongs to this scenario: it never ran"
         case "error":
             return f"could not be evaluated: {_why(report, 'error') or _fault(report, 'error')}"
+        case "fail" if report.undecided:
+            why = _why(report, "skip")
+            told = f"could not be decided, and the scenario is required: {', '.join(report.undecided)}"
+            return f"{told} ({why})" if why else told
         case "fail":
-            return _why(report, "fail") or f"the agent failed: {_fault(report, 'fail')}"
+            why = _why(report, "fail")
+            fault = _fault_of_worst_run(report) if why else _fault(report, "fail")
+            return "; ".join(filter(None, (f"the agent failed: {fault}" if fault else "", why)))
         case "warn" | "skip":
             return _why(report, report.status) or "nothing could be decided"
         case _:
@@ -249,8 +211,8 @@ def _why(report: ScenarioReport, status: str) -> str:
         "skip": (("undecided", behaviors.undecided),),
     }
     told += [f"{words}: {', '.join(names)}" for words, names in lists.get(status, ()) if names]
-    if status in ("fail", "error"):
-        told += report.behaviors.reasons
+    if status in lists:
+        told += behaviors.reasons_for("skip") if status == "skip" else behaviors.reasons
     return "; ".join(told)
 
 
@@ -258,11 +220,29 @@ def _fault(report: ScenarioReport, status: str) -> str:
     return next((run.message for run in report.attempts if run.status == status and run.message), "no reason recorded")
 
 
+def _fault_of_worst_run(report: ScenarioReport) -> str:
+    """Why the agent itself failed on the run whose checks are shown; that explains what they miss."""
+    worst = report.worst_run.trace_id if report.worst_run else None
+    shown = (run.message for run in report.attempts if run.status == "fail" and run.trace_id == worst)
+    return next(shown, None) or ""
+
+
 def _bad_lines(tally: Tally) -> Iterator[GateLine]:
     if tally.bad_lines:
         were = "was" if tally.bad_lines == 1 else "were"
         message = f"{plural(tally.bad_lines, 'line')} could not be read and {were} skipped"
         yield GateLine("input", "bad_lines", "warning", "fail", message)
+
+
+def _grouping_lines(tally: Tally) -> Iterator[GateLine]:
+    """For the record: what is not told exactly because there is too much of it."""
+    if tally.groups is not None:
+        from passmuster.scoring._group_report import group_lines  # late, for few runs group their traces
+
+        yield from group_lines(tally.groups)
+    if tally.figures is not None and tally.figures.durations.bins:
+        message = f"percentiles of {tally.figures.durations.known} durations are those of bins 0.8 % wide at most"
+        yield GateLine("input", "latency", "warning", "pass", message)
 
 
 def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[GateLine]:
@@ -294,7 +274,7 @@ def _input_lines(suite: Suite, tally: Tally, settings: Settings) -> Iterator[Gat
             yield line(id_, f"the waiver '{waiver.reason}' matched no violation: remove it", waiver.line)
 
 
-def _strict(line: GateLine) -> GateLine:
+def strict_line(line: GateLine) -> GateLine:
     """Under `--strict` a warning blocks, unless something tolerates it."""
     if line.level == "warning" and line.status != "pass" and line.tolerated_by is None:
         return replace(line, level="blocking")

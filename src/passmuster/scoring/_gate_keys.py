@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import Problem, did_you_mean
-from passmuster.scoring._composite import COMPOSITE_SCHEMA, names_in, read_composite
+from passmuster.scoring._composite import COMPOSITE_SCHEMA, read_composite
+from passmuster.scoring._formula_values import names_in
 from passmuster.scoring._gate_values import GateValues, unusable_metrics
 from passmuster.suite import (
     PROSE,

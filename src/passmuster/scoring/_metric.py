@@ -7,6 +7,7 @@ traces. An empty denominator gives no value.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -22,10 +23,13 @@ from passmuster.suite import Scenario, Suite
 
 if TYPE_CHECKING:
     from passmuster.scoring._baseline import RecordedScenario, Share
+    from passmuster.scoring._sample_size import Needed
 
 Interval = tuple[float, float]
 IntervalAt = Callable[[float], Interval | None]
 """The interval at a confidence."""
+MoreFor = Callable[[float, float], "Needed | None"]
+"""How many more scenarios or repeats would settle a bound at a confidence."""
 
 
 class Measured(Struct, frozen=True, kw_only=True):
@@ -34,6 +38,8 @@ class Measured(Struct, frozen=True, kw_only=True):
     value: float | None
     n: int
     interval: IntervalAt | None = None
+    more: MoreFor | None = None
+    """What would settle on which side of a bound the value is."""
     at_best: float | None = None
     """The value if every run with an infrastructure or judge error had passed."""
     known: int | None = None
@@ -74,9 +80,20 @@ class Sample:
         self._measured: dict[str, Measured] = {}
 
     @cached_property
-    def durations(self) -> list[float]:
+    def durations(self) -> Sequence[float]:
         """Every known duration in milliseconds, from the shortest."""
         return self.figures.ordered_durations()
+
+    @cached_property
+    def duration_groups(self) -> list[list[float]]:
+        """The same by scenario; a trace without one is on its own."""
+        groups = [one.tally.run_figures("duration_ms") for one in self.scenarios]
+        known = sum(one.tally.duration.known for one in self.scenarios)
+        if known < len(self.durations):
+            others = Counter(self.durations)
+            others.subtract(value for group in groups for value in group)
+            groups += [[value] for value in others.elements()]
+        return groups
 
     def metric(self, name: str) -> Measured:
         """A metric of this sample, measured once."""
@@ -89,9 +106,16 @@ class Sample:
 class Pairing(Struct, frozen=True):
     """How a metric is put together from scenarios, so that two runs can be compared scenario by scenario."""
 
-    figure: Callable[[RecordedScenario], float | None]
-    combine: Callable[[Sequence[float], Sequence[float]], float]
-    """The metric, from the figures and the weights of the scenarios."""
+    share: Callable[[RecordedScenario], Share | None] | None = None
+    """A rate: how many of a scenario's runs count."""
+    figures: Callable[[RecordedScenario], Sequence[float] | None] = lambda one: None
+    """Else: the figures of a scenario's runs."""
+    percentile: float | None = None
+    """Which percentile of all figures it is; None for a mean."""
+    by_runs: bool = True
+    """Whether each run counts, and not each scenario."""
+    total: bool = False
+    """Whether it is the sum over all runs, and no mean."""
     contains: Callable[[RecordedScenario], bool] = lambda one: True
 
 
@@ -119,6 +143,8 @@ class SuiteMetric(Struct, frozen=True, kw_only=True):
     """How a bound may spell the unit in lower case, and how many of it that is."""
     example: str = "a number"
     """How a bound on it may be written."""
+    typical: str | None = None
+    """The bound that a suite usually states."""
     has_interval: bool = True
     """Whether a confidence interval is defined for it."""
     per_tokens: int = 1
@@ -127,6 +153,8 @@ class SuiteMetric(Struct, frozen=True, kw_only=True):
     """Its place in tables, lowest first."""
     weighted: bool = False
     """Whether the weights of scenarios change it."""
+    monotone: bool = False
+    """Whether one more run can raise it no further than by passing, and lower it no further than by failing."""
     category: str | None = None
     """The only category of scenarios that it is over."""
     pairing: Pairing | None = None
@@ -155,6 +183,7 @@ def scenario_rate(
     description: str,
     *,
     order: int = 45,
+    typical: str | None = None,
     weighted: bool = False,
     category: str | None = None,
     what: str = "",
@@ -172,10 +201,6 @@ def scenario_rate(
     def contains(one: ScenarioRuns) -> bool:
         return states(one.scenario) and category in (None, one.scenario.category)
 
-    def figure(one: RecordedScenario) -> float | None:
-        share = recorded(one)
-        return share.fraction if share else None
-
     return SuiteMetric(
         name=name,
         description=description,
@@ -183,9 +208,11 @@ def scenario_rate(
             [one for one in sample.scenarios if contains(one)], weighted=weighted, what=what, runs=runs
         ),
         order=order,
+        typical=typical,
         weighted=weighted,
+        monotone=True,
         category=category,
-        pairing=Pairing(figure, weighted_mean, lambda one: category in (None, one.category)),
+        pairing=Pairing(recorded, contains=lambda one: category in (None, one.category)),
         tolerates=Tolerates(lambda one: contains(one) and not (weighted and one.weight <= 0), way),
     )
 
@@ -204,12 +231,13 @@ def rate_of_runs(
         why = "their weights are all 0" if counted else f"all {len(every)} {what}scenarios were skipped"
         return Measured(value=None, n=len(counted), why=why if every else f"the suite has no {what}scenario")
     tries = [(passed, all_) for passed, _, all_, _ in counted]
-    weights = _scaled([weight for *_, weight in counted]) if weighted else None
+    weights = scaled([weight for *_, weight in counted]) if weighted else None
     return Measured(
         value=mean([(passed / all_, weight) for passed, _, all_, weight in counted]),
         at_best=mean([((passed + broken) / all_, weight) for passed, broken, all_, weight in counted]),
         n=len(counted),
         interval=lambda confidence: rate_interval(tries, weights, confidence),
+        more=more_for_rate(tries, weights),
         lowered_by=tuple(id_ for id_, (passed, _, all_), _ in every if passed < all_),
     )
 
@@ -219,7 +247,7 @@ def rate_of_runs(
 
 def mean(weighted: Sequence[tuple[float, float]]) -> float:
     """The mean of `(value, weight)`."""
-    weights = _scaled([weight for _, weight in weighted])
+    weights = scaled([weight for _, weight in weighted])
     return weighted_mean([value for value, _ in weighted], weights)
 
 
@@ -228,35 +256,48 @@ def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
     return math.fsum(value * weight for value, weight in zip(values, weights, strict=True)) / math.fsum(weights)
 
 
-def _scaled(weights: Sequence[float]) -> list[float]:
+def scaled(weights: Sequence[float]) -> list[float]:
     """The weights in the same proportion and 1 at most, so that their sums and squares stay within doubles."""
     _, exponent = math.frexp(max(weights))
     return [math.ldexp(weight, -exponent) for weight in weights]
 
 
-def mean_interval_of(weighted: Sequence[tuple[float, float]]) -> IntervalAt:
-    """The interval of the mean of `(value, weight)`."""
+def mean_interval_of(parts: Sequence[tuple[float, float]]) -> IntervalAt:
+    """The interval of Σ a / Σ b over the `(a, b)` of scenarios, which may be skewed."""
 
     def interval(confidence: float) -> Interval | None:
-        from passmuster.scoring._resampling import mean_interval
+        from passmuster.scoring._means import mean_interval
 
-        return mean_interval([value for value, _ in weighted], [weight for _, weight in weighted], confidence)
+        return mean_interval(parts, confidence)
 
-    return _within_doubles(interval)
-
-
-def ratio_interval_of(parts: Sequence[tuple[float, float]]) -> IntervalAt:
-    """The interval of Σ a / Σ b over `(a, b)`."""
-
-    def interval(confidence: float) -> Interval | None:
-        from passmuster.scoring._resampling import ratio_interval
-
-        return ratio_interval(parts, confidence)
-
-    return _within_doubles(interval)
+    return within_doubles(interval)
 
 
-def _within_doubles(interval: IntervalAt) -> IntervalAt:
+def more_for_rate(
+    runs: Sequence[tuple[float, float]], weights: Sequence[float] | None = None, of: float = 1.0
+) -> MoreFor:
+    """What would settle a bound on a rate; `of` is the part of the scenarios that it is over."""
+
+    def more(bound: float, confidence: float) -> Needed | None:
+        from passmuster.scoring._sample_size import more_to_settle
+
+        return more_to_settle(runs, bound, weights, confidence, of=of)
+
+    return more
+
+
+def more_for_mean(parts: Sequence[tuple[float, float]]) -> MoreFor:
+    """What would settle a bound on a mean of `(a, b)`."""
+
+    def more(bound: float, confidence: float) -> Needed | None:
+        from passmuster.scoring._sample_size import more_to_settle_mean
+
+        return more_to_settle_mean(parts, bound, confidence)
+
+    return more
+
+
+def within_doubles(interval: IntervalAt) -> IntervalAt:
     """The interval, or none where its sums are beyond a double: traces may state any number."""
 
     def guarded(confidence: float) -> Interval | None:
@@ -283,10 +324,12 @@ def score_metric(test_id: str) -> SuiteMetric:
         if tally is None or not tally.scores:
             return NOT_MEASURED
         known, total = known_of(tally.scores, tally.traces)
+        scores = [(score, 1.0) for score in tally.ordered_scores()]
         return Measured(
             value=tally.score_sum.mean(tally.scores),
             n=tally.scores,
-            interval=mean_interval_of([(score, 1.0) for score in tally.ordered_scores()]),
+            interval=lambda confidence: rate_interval(scores, None, confidence),
+            more=more_for_rate(scores),
             known=known,
             total=total,
         )

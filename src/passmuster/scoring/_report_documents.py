@@ -22,6 +22,8 @@ class Side(Struct, frozen=True):
     verdict: str | None
     exit_code: int | None
     partial: bool
+    skipped_runs: int = 0
+    """Runs of a live run that did not take place, because the verdict was known without them."""
 
 
 class Figure(Struct, frozen=True):
@@ -34,7 +36,7 @@ class Figure(Struct, frozen=True):
 
 def side(document: Document) -> Side:
     """What a report says of itself."""
-    provenance = map_of(document.get("provenance"))
+    provenance, stopped = map_of(document.get("provenance")), map_of(document.get("early_stop"))
     return Side(
         suite=text_of(document.get("suite")),
         suite_file=text_of(document.get("suite_file")),
@@ -43,6 +45,7 @@ def side(document: Document) -> Side:
         verdict=text_of(document.get("verdict")),
         exit_code=whole_of(document.get("exit_code")),
         partial=document.get("partial") is True,
+        skipped_runs=sum(whole_of(runs) or 0 for runs in map_of(stopped.get("skipped")).values()),
     )
 
 

@@ -7,20 +7,24 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from passmuster.checks import CheckReport, RunReport, Status
-from passmuster.scoring._report import Attempt, Flip, ScenarioReport
+from passmuster.scoring._report import Attempt, Flip, RunPlace, ScenarioReport
 from passmuster.scoring._scenario_runs import ScenarioRuns
-from passmuster.scoring._scenario_tally import Run, ScenarioTally, ShownRun, map_checks
+from passmuster.scoring._scenario_tally import FORBIDDEN, Run, ScenarioTally, ShownRun, map_checks
 from passmuster.suite import RepeatPolicy, Suite
 from passmuster.traces import Spot
 
 _KS = (1, 2, 3, 5, 10)
-_PASSED = ("pass", "warn")
+_PASSED: tuple[Status, ...] = ("pass", "warn")
 
 
 def scenario_report(suite: Suite, one: ScenarioRuns, lines: Mapping[Spot, int]) -> ScenarioReport:
     """One scenario as reports show it."""
     scenario, tally = one.scenario, one.tally
     status = _status(tally, scenario.repeat_policy or suite.repeat_policy)
+    undecided: list[str] = []
+    if one.required_at is not None and status in (*_PASSED, "error"):
+        undecided = _fails_if_required(tally, scenario.repeat_policy or suite.repeat_policy)
+        status = "fail" if undecided else status
     passed, _, counted = one.runs()
     shown = _placed(tally.shown, scenario.id, lines) if tally.shown else RunReport()
     named = [(run.trace_id or place_of(run.spot, lines) or "", run) for run in tally.kept]
@@ -35,7 +39,10 @@ def scenario_report(suite: Suite, one: ScenarioRuns, lines: Mapping[Spot, int]) 
         runs=tally.runs,
         layers=shown.layers,
         behaviors=shown.behaviors,
-        attempts=[Attempt(name, run.status, _run_score(run), run.message) for name, run in named],
+        attempts=[
+            Attempt(name, run.status, _run_score(run), run.message, run.duration_ms, run.cost_usd, run.tokens)
+            for name, run in named
+        ],
         file=suite.file,
         line=scenario.line,
         pass_rate=passed / counted if counted else None,
@@ -43,7 +50,19 @@ def scenario_report(suite: Suite, one: ScenarioRuns, lines: Mapping[Spot, int]) 
         pass_hat_k=at_k[1],
         flips=list(_flips(named)) or None if tally.runs > 1 else None,
         secrets=shown.secrets,
+        undecided=undecided,
+        worst_run=_worst_run(tally, lines),
     )
+
+
+def _worst_run(tally: ScenarioTally, lines: Mapping[Spot, int]) -> RunPlace | None:
+    """The run that the report shows, or the first that did not pass where no check was stated."""
+    failed = (run for run in tally.kept if run.status not in _PASSED)
+    run = tally.shown or next(failed, tally.kept[0] if tally.kept else None)
+    if run is None:
+        return None
+    name = run.trace_id if run.trace_id is not None else place_of(run.spot, lines)
+    return RunPlace(name or "", run.spot.file or None, lines.get(run.spot))
 
 
 def _placed(shown: ShownRun, scenario: str, lines: Mapping[Spot, int]) -> RunReport:
@@ -72,10 +91,12 @@ def place_of(spot: Spot, lines: Mapping[Spot, int]) -> str | None:
 
 
 def _status(tally: ScenarioTally, policy: RepeatPolicy) -> Status:
-    """The status by the policy. Runs with infrastructure or judge errors count as passed and as failed: if that
-    differs, it is an error. Skipped runs are left out."""
+    """The status by the policy, which forgives nothing forbidden. Runs with infrastructure or judge errors count as
+    passed and as failed: if that differs, it is an error. Skipped runs are left out."""
     if not tally.runs:
-        return "missing"
+        return "not_run" if tally.not_run else "missing"
+    if not FORBIDDEN.isdisjoint(tally.ways):
+        return "fail"
     statuses = tally.statuses
     passed = statuses.get("pass", 0) + statuses.get("warn", 0)
     broken, failed = statuses.get("error", 0), statuses.get("fail", 0)
@@ -88,6 +109,20 @@ def _status(tally: ScenarioTally, policy: RepeatPolicy) -> Status:
     if not at_worst:
         return "fail"
     return "warn" if tally.warned else "pass"
+
+
+def _fails_if_required(tally: ScenarioTally, policy: RepeatPolicy) -> list[str]:
+    """The checks that could not be decided and for which a required scenario fails, though nothing else fails it.
+
+    Either too few runs pass if each such check that could have failed its run counts as violated, or a check was
+    decided on no run at all. A check that only warns and was decided on some run leaves a warning.
+    """
+    good: tuple[Status, ...] = (*_PASSED, "error")  # with an error it may have passed
+    passed = sum(tally.statuses.get(status, 0) - tally.unsettled.get(status, 0) for status in good)
+    counted = tally.runs - tally.statuses.get("skip", 0) + tally.unsettled.get("skip", 0)
+    if tally.open_barred or not _enough(passed, counted, policy):
+        return sorted(tally.undecided)
+    return sorted(name for name, runs in tally.undecided.items() if runs == tally.runs)
 
 
 def _enough(passed: int, counted: int, policy: RepeatPolicy) -> bool:
@@ -105,7 +140,7 @@ def _enough(passed: int, counted: int, policy: RepeatPolicy) -> bool:
 def _score(one: ScenarioRuns, status: Status) -> float | None:
     """The mean score of its runs: by its behaviors where it states some, else 1 for each run that passed."""
     tally = one.tally
-    if status in ("missing", "skip"):
+    if status in ("missing", "skip", "not_run"):
         return None
     if tally.scored:
         return tally.score.mean(tally.scored)

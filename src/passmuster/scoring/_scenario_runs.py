@@ -27,18 +27,29 @@ class ScenarioRuns(Struct, frozen=True):
     required_at: int | None = None
     """The line that requires it."""
 
+    @property
+    def missing(self) -> bool:
+        """Whether it never ran, though it should have."""
+        return not self.tally.runs and not self.tally.not_run
+
+    @property
+    def not_run(self) -> bool:
+        """Whether it never ran, because the verdict was known without it."""
+        return not self.tally.runs and self.tally.not_run > 0
+
     def runs(self) -> RunCounts:
-        """The runs that passed, broke and count. A scenario that never ran failed once."""
-        return _counted(self.tally.statuses, self.tally.runs)
+        """The runs that passed, broke and count. A scenario that is missing failed once."""
+        return self._counted(self.tally.statuses)
 
     def correct_runs(self) -> RunCounts:
         """The same for correctness."""
-        return _counted(self.tally.correct, self.tally.runs)
+        return self._counted(self.tally.correct)
+
+    def _counted(self, statuses: dict[Status, int]) -> RunCounts:
+        return (0, 0, 1) if self.missing else _counted(statuses)
 
 
-def _counted(statuses: dict[Status, int], runs: int) -> RunCounts:
-    if not runs:
-        return 0, 0, 1
+def _counted(statuses: dict[Status, int]) -> RunCounts:
     passed = statuses.get("pass", 0) + statuses.get("warn", 0)
     broken = statuses.get("error", 0)
     return passed, broken, passed + broken + statuses.get("fail", 0)

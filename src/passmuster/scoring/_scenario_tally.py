@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -12,9 +12,12 @@ from msgspec.structs import replace
 
 from passmuster.checks import CheckReport, Quadrant, RunReport, ScenarioOutcome, Status, Violation, Way, worst
 from passmuster.scoring._bounds import bounded, bounded_violation
+from passmuster.scoring._durations import Durations
 from passmuster.scoring._stats import Sum, count, merge_fields
 from passmuster.traces import Spot, Totals, Trace, spot_of_call, spot_of_trace
 
+FORBIDDEN: frozenset[Way] = frozenset({"forbidden_tools", "must_not"})
+"""The ways to fail that no `repeat_policy` forgives."""
 RUNS = 1_000
 """Runs kept per scenario."""
 
@@ -33,6 +36,9 @@ class Run(Struct, frozen=True):
     """A judge had a verdict on it."""
     infra: bool = False
     """The run itself broke, from the outside."""
+    duration_ms: float | None = None
+    cost_usd: float | None = None
+    tokens: float | None = None
 
 
 class ShownRun(Struct, frozen=True):
@@ -43,8 +49,11 @@ class ShownRun(Struct, frozen=True):
     report: RunReport
     forbidden: bool = False
     """Something was done that must not be: no other failure is as grave."""
+    undecided: bool = False
+    """Some check could not be decided: of runs that passed, such a one is shown."""
     calls: dict[int, Spot] = {}
     """Where the calls stand that its violations name, by their index from 1."""
+    trace_id: str | None = None
 
 
 class Figure(Struct):
@@ -70,8 +79,7 @@ class Figures(Struct):
     """What all traces used up."""
 
     traces: int = 0
-    durations: bytearray = field(default_factory=bytearray)
-    """Eight bytes each, for the percentiles need all of them."""
+    durations: Durations = field(default_factory=Durations)
     tokens: Figure = field(default_factory=Figure)
     cost: Figure = field(default_factory=Figure)
     tools: dict[str, int] = field(default_factory=dict)
@@ -80,7 +88,7 @@ class Figures(Struct):
     def add(self, trace: Trace, used: Totals) -> None:
         self.traces += 1
         if used.duration_ms is not None:
-            self.durations += struct.pack("<d", used.duration_ms)
+            self.durations.add(used.duration_ms)
         self.tokens.add(used.tokens)
         self.cost.add(used.cost_usd)
         for call in trace.tool_calls:
@@ -94,9 +102,9 @@ class Figures(Struct):
     def merge(self, other: Figures) -> None:
         merge_fields(self, other)
 
-    def ordered_durations(self) -> list[float]:
+    def ordered_durations(self) -> Sequence[float]:
         """Every known duration in milliseconds, from the shortest."""
-        return sorted(value for (value,) in struct.iter_unpack("<d", self.durations))
+        return self.durations.ordered()
 
 
 class ScenarioTally(Struct):
@@ -127,6 +135,12 @@ class ScenarioTally(Struct):
     """Runs on which some check warned, those that failed besides among them: the failure may be tolerated."""
     skipped: int = 0
     """Runs on which some check could not be decided."""
+    undecided: dict[str, int] = field(default_factory=dict)
+    """The checks that could not be decided, and on how many runs."""
+    unsettled: dict[Status, int] = field(default_factory=dict)
+    """Runs by status that would have failed, had such a check been violated."""
+    open_barred: int = 0
+    """Runs on which a `must_not` or `forbidden_tools` could not be decided."""
     spared: int = 0
     """Runs on which a judge was not asked because an earlier check had failed."""
     idle: dict[str, int] = field(default_factory=dict)
@@ -134,6 +148,8 @@ class ScenarioTally(Struct):
     unheard: dict[str, int] = field(default_factory=dict)
     """Why judges had no verdict, and how often."""
     kept: list[Run] = field(default_factory=list)
+    not_run: int = 0
+    """Runs that did not take place, because the verdict was known without them."""
     shown: ShownRun | None = None
     """The worst run, the first of several; one that failed before one that could not be decided."""
 
@@ -153,6 +169,8 @@ class ScenarioTally(Struct):
         self.infra += infra
         self.statuses[status] = self.statuses.get(status, 0) + 1
         score = self._add_seen(seen, infra) if seen else None
+        if seen is not None and seen.undecided:
+            self._add_undecided(seen, status)
         if status in ("fail", "error"):
             self._add_ways(seen, status, infra)
             if fault is not None:
@@ -166,13 +184,16 @@ class ScenarioTally(Struct):
         self.cost.add(used.cost_usd)
         spot = spot_of_trace(trace)
         if explain is not None and seen is not None:
-            forbidden = bool(seen.ways) and ("forbidden_tools" in seen.ways or "must_not" in seen.ways)
-            if _is_worse(status, forbidden, spot, self.shown):
-                self.shown = _shown(status, forbidden, spot, explain(), trace)
+            forbidden = bool(seen.ways) and not FORBIDDEN.isdisjoint(seen.ways)
+            undecided = bool(seen.undecided)
+            if _is_worse(status, forbidden, undecided, spot, self.shown):
+                shown = _shown(status, forbidden, spot, explain(), trace)
+                self.shown = replace(shown, undecided=undecided, trace_id=bounded(trace.trace_id))
         message = None if fault is None else bounded(fault.message)
         heard = seen is not None and seen.heard
         name = bounded(trace.trace_id)
-        self.kept.append(Run(spot, name, status, score, message, _fingerprint(trace), heard, infra))
+        spent = map(_as_double, (used.duration_ms, used.cost_usd, used.tokens))
+        self.kept.append(Run(spot, name, status, score, message, _fingerprint(trace), heard, infra, *spent))
         if len(self.kept) >= 2 * RUNS:
             self.cut()
 
@@ -182,14 +203,20 @@ class ScenarioTally(Struct):
         if status == "error" and not infra:
             self.open_ways.update(seen.ways)
             return
-        # What broke from the outside explains whatever is missing, but not that a forbidden tool was called.
-        self.ways.update(way for way in seen.ways if way == "forbidden_tools" or not infra)
+        # What broke from the outside explains whatever is missing, but not that something forbidden was done.
+        self.ways.update(way for way in seen.ways if not infra or way in FORBIDDEN)
         if status == "fail":
             self.open_ways.update(seen.open_ways)
 
+    def _add_undecided(self, seen: ScenarioOutcome, status: Status) -> None:
+        self.skipped += 1
+        self.open_barred += seen.open_barred
+        count(self.undecided, [(name, 1) for name in seen.undecided])
+        if seen.unsettled:
+            self.unsettled[status] = self.unsettled.get(status, 0) + 1
+
     def _add_seen(self, seen: ScenarioOutcome, infra: bool) -> float | None:
         """Count what the checks said; the score of a run on which behaviors were decided."""
-        self.skipped += seen.skipped
         if seen.correct is not None:
             correct: Status = "error" if infra else _judged_error(seen)
             self.correct[correct] = self.correct.get(correct, 0) + 1
@@ -213,6 +240,11 @@ class ScenarioTally(Struct):
         self.score_if.add(1.0 if infra else behaviors.score_if)
         return behaviors.score
 
+    def run_figures(self, name: Literal["duration_ms", "cost_usd", "tokens"]) -> list[float]:
+        """A figure of each run that has it, in the order of the traces; of more than 1,000 runs, the first."""
+        self.cut()
+        return [value for run in self.kept if (value := getattr(run, name)) is not None]
+
     def cut(self) -> None:
         """Keep the first runs by where they stand."""
         self.kept.sort(key=lambda run: run.spot)
@@ -221,9 +253,17 @@ class ScenarioTally(Struct):
     def merge(self, other: ScenarioTally) -> None:
         merge_fields(self, other)
         shown = other.shown
-        if shown is not None and _is_worse(shown.status, shown.forbidden, shown.spot, self.shown):
+        if shown is not None and _is_worse(shown.status, shown.forbidden, shown.undecided, shown.spot, self.shown):
             self.shown = shown
         self.cut()
+
+
+def _as_double(number: float | None) -> float | None:
+    """The number as a double; None where none can hold it, for traces may state any."""
+    try:
+        return None if number is None else float(number)
+    except OverflowError:
+        return None
 
 
 def _judged_error(seen: ScenarioOutcome) -> Status:
@@ -258,14 +298,16 @@ def _shown(status: Status, forbidden: bool, spot: Spot, report: RunReport, trace
     def bound(check: CheckReport) -> CheckReport:
         return replace(check, message=bounded(check.message), violations=tuple(map(kept, check.violations)))
 
-    return ShownRun(status, spot, map_checks(report, bound), forbidden, calls)
+    return ShownRun(status, spot, map_checks(report, bound), forbidden, calls=calls)
 
 
-def _is_worse(status: Status, forbidden: bool, spot: Spot, shown: ShownRun | None) -> bool:
+def _is_worse(status: Status, forbidden: bool, undecided: bool, spot: Spot, shown: ShownRun | None) -> bool:
     if shown is None:
         return True
     if forbidden != shown.forbidden:
         return forbidden
+    if undecided != shown.undecided and {status, shown.status} <= {"pass", "skip"}:
+        return undecided
     if status == shown.status:
         return spot < shown.spot
     if "fail" in (status, shown.status):

@@ -7,7 +7,6 @@ error.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -15,7 +14,7 @@ from passmuster._problems import Problem, SuiteError, UsageError, plural
 from passmuster.scoring._metric import NOT_MEASURED, Measured, rate_of_runs
 from passmuster.scoring._metric_words import between, first_names, written
 from passmuster.scoring._metrics import headline_metric
-from passmuster.scoring._report import GateLine
+from passmuster.scoring._report import GateLine, LineBound, Stage
 from passmuster.scoring._scenario_runs import ScenarioRuns
 from passmuster.scoring._settings import Settings, agent_version, versions_in
 from passmuster.scoring._tally import Tally
@@ -26,7 +25,7 @@ Kind = Literal["threshold", "criteria"]
 Staged = tuple[Progressive, Bound | None]
 """A progressive threshold and the stage that the agent's version has reached; None below the first."""
 
-_BLOCKING = ("blocking", "risk.critical", "risk.high")
+BLOCKING = ("blocking", "risk.critical", "risk.high")
 """The sections of `thresholds` that block."""
 _NAMED = 5
 """Scenarios that a line names."""
@@ -63,11 +62,24 @@ def _no_version(suite: Suite, versions: Sequence[str]) -> Problem:
     return Problem(message, suite.file, suite.thresholds.progressive[0].line)
 
 
+def reported_stages(staged: Sequence[Staged], measured: Mapping[str, Measured]) -> list[Stage]:
+    """The progressive thresholds as a report shows them."""
+    return [
+        Stage(
+            one.metric,
+            bound.text if bound else None,
+            one.target.text if one.target else None,
+            measured.get(one.metric, NOT_MEASURED).value,
+        )
+        for one, bound in staged
+    ]
+
+
 def blocking_bounds(suite: Suite, staged: Sequence[Staged]) -> list[tuple[str, Bound]]:
     """Every bound on a metric that blocks, by its name in the suite."""
     plain = suite.thresholds.plain_bounds()
     return [
-        *((f"thresholds.{section}.{bound.metric}", bound) for section, bound in plain if section in _BLOCKING),
+        *((f"thresholds.{section}.{bound.metric}", bound) for section, bound in plain if section in BLOCKING),
         *((f"thresholds.progressive.{one.metric}", bound) for one, bound in staged if bound is not None),
     ]
 
@@ -78,8 +90,8 @@ def suite_lines(
     """Every line about the suite as a whole, in the order in which suites are written."""
     for section, bound in suite.thresholds.plain_bounds():
         risk = section.partition(".")[2]
-        level: Level = "blocking" if section in _BLOCKING else "warning"
-        yield _line(suite, bound, measured, level, note=f"{risk} risk" if risk else "")
+        level: Level = "blocking" if section in BLOCKING else "warning"
+        yield bound_line(suite, bound, measured, level, note=f"{risk} risk" if risk else "")
     for progressive, stage in staged:
         yield _progressive_line(suite, progressive, stage, measured)
     yield from _criteria_lines(suite, scenarios, measured)
@@ -106,7 +118,7 @@ def named_metrics(suite: Suite) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _line(
+def bound_line(
     suite: Suite,
     bound: Bound,
     measured: Mapping[str, Measured],
@@ -135,7 +147,14 @@ def _line(
         expected=bound.text,
         file=suite.file,
         line=bound.line,
+        bound=_in_numbers(name, bound, found),
     )
+
+
+def _in_numbers(name: str, bound: Bound, found: Measured) -> LineBound:
+    known = found.interval is not None and found.value is not None
+    interval = found.interval(bound.confidence or 0.95) if known and found.interval else None
+    return LineBound(name, bound.operator, bound.value, bound.confidence, interval)
 
 
 def _evaluated(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass", "fail", "error", "undecided"], str]:
@@ -152,7 +171,7 @@ def _evaluated(name: str, bound: Bound, found: Measured) -> tuple[Literal["pass"
     share = f"{bound.confidence * 100:g} %"
     if interval and bound.holds(interval[0]) and bound.holds(interval[1]):
         return "pass", f"{text}, required {bound.text} with {share} confidence{_words(name, interval, share)}"
-    more = _more(found, bound, interval)
+    more = _more(found, bound)
     told = _words(name, interval, share) if interval else f"; {found.n} give no interval"
     return "undecided", f"{text}, required {bound.text} with {share} confidence: undecided{told}{more}"
 
@@ -166,23 +185,15 @@ def _words(name: str, interval: tuple[float, float], share: str) -> str:
     return f" ({share} interval {between(name, interval)})"
 
 
-def _more(found: Measured, bound: Bound, interval: tuple[float, float] | None) -> str:
-    """How many more scenarios would settle it, if the value stayed as it is."""
-    from passmuster.scoring._intervals import more_to_settle
-
-    assert found.value is not None
+def _more(found: Measured, bound: Bound) -> str:
+    """How many more scenarios or repeats would settle it, if the value stayed as it is."""
     assert bound.confidence is not None
-    distance = abs(found.value - bound.value)
-    if bound.rate:
-        more = more_to_settle(found.value, bound.value, found.n, bound.confidence)
-    elif interval is None or distance < 1e-9:
-        more = None
-    else:
-        half = max(found.value - interval[0], interval[1] - found.value)
-        more = max(1, math.ceil(found.n * (half / distance) ** 2) - found.n)
-    if more is None:
-        return "; the value is at the bound, so that no number of scenarios would settle it"
-    return f"; about {plural(more, 'more scenario')}, or more repeats, would settle it"
+    needed = found.more(bound.value, bound.confidence) if found.more else None
+    if needed is None or (needed.scenarios is None and needed.repeats is None):
+        return "; the value is at the bound, or too near, so that no number of scenarios would settle it"
+    told = [f"{plural(needed.scenarios, 'more scenario')}"] if needed.scenarios is not None else []
+    told += [f"{plural(needed.repeats, 'more repeat')} of each"] if needed.repeats is not None else []
+    return f"; about {' or '.join(told)} would settle it with 80 % chance if it stays as it is"
 
 
 def _progressive_line(
@@ -210,7 +221,7 @@ def _progressive_line(
             file=suite.file,
             line=progressive.line,
         )
-    return _line(suite, stage, measured, "blocking", note=note)
+    return bound_line(suite, stage, measured, "blocking", note=note)
 
 
 def _criteria_lines(
@@ -219,15 +230,15 @@ def _criteria_lines(
     overall = suite.criteria.overall
     if overall is not None:
         metric = headline_metric(suite).name
-        yield _line(suite, overall, measured, "blocking", kind="criteria", id_="overall", metric=metric)
+        yield bound_line(suite, overall, measured, "blocking", kind="criteria", id_="overall", metric=metric)
     for category, bound in suite.criteria.by_category.items():
         own = rate_of_runs([one for one in scenarios if one.scenario.category == category], what=f"{category} ")
         id_ = f"by_category.{category}"
-        yield _line(suite, bound, {bound.metric: own}, "blocking", kind="criteria", id_=id_)
+        yield bound_line(suite, bound, {bound.metric: own}, "blocking", kind="criteria", id_=id_)
 
 
 def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
-    from passmuster.scoring._composite import evaluate
+    from passmuster.scoring._formula_values import evaluate
 
     values = {name: one.value for name, one in measured.items()}
     at_best = {name: one.value if one.at_best is None else one.at_best for name, one in measured.items()}
@@ -262,6 +273,6 @@ def _composite_line(suite: Suite, measured: Mapping[str, Measured]) -> GateLine:
 
 def _in_composite(suite: Suite) -> list[str]:
     """The metrics that decide the composite."""
-    from passmuster.scoring._composite import metrics_of
+    from passmuster.scoring._formula_values import metrics_of
 
     return sorted(metrics_of(suite.composite, "pass"))

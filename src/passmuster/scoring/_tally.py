@@ -13,12 +13,19 @@ from msgspec import Struct, field
 
 from passmuster.checks import Outcome, RunReport, ScenarioOutcome, Status, Violation
 from passmuster.scoring._bounds import bounded, bounded_violation
+from passmuster.scoring._group_tally import Groups
+from passmuster.scoring._left_out import LeftOut
+from passmuster.scoring._losses import LossTally
+from passmuster.scoring._policy_changes import PolicyChanges
+from passmuster.scoring._report import JudgeUse
 from passmuster.scoring._scenario_tally import Figures, ScenarioTally
-from passmuster.scoring._stats import Stat, Sum, add_stats, count, merge_stats
+from passmuster.scoring._stats import Stat, Sum, add_stats, count, merge_fields, merge_stats
 from passmuster.traces import PartLines, Spot, Trace, spot_of_call, spot_of_trace, totals_of
 
 KEPT = 5_000
 """Violations kept per test."""
+_TOOLS = 2_000
+"""Tools remembered by name, to tell a misspelt one."""
 _REPEATED = 1_000
 """Outcomes counted by identity, before they are added up."""
 
@@ -78,11 +85,40 @@ class PartRead(Struct, frozen=True, order=True):
     lines: int
 
 
+class ViolationFile(Struct, frozen=True, order=True):
+    """A file with all violations of one part."""
+
+    source: str
+    start: int
+    end: int | None
+    file: str
+    violations: int
+
+
 class _Repeated(Struct, gc=False):
     """An outcome without violations, and on how many traces it was the outcome."""
 
     outcome: Outcome
     times: int = 1
+
+
+class JudgeTally(Struct):
+    """What judges were asked."""
+
+    questions: int = 0
+    calls: int = 0
+    spent: Sum = field(default_factory=Sum)
+    unpriced: int = 0
+    """Requests whose price is not known."""
+
+    def merge(self, other: JudgeTally) -> None:
+        merge_fields(self, other)
+
+    def reported(self) -> JudgeUse | None:
+        """The same as a report shows it; None where nothing was asked."""
+        if not self.questions:
+            return None
+        return JudgeUse(self.questions, self.calls, None if self.unpriced else self.spent.mean(1))
 
 
 class TestTally(Struct):
@@ -109,6 +145,10 @@ class TestTally(Struct):
     packed_scores: bytearray = field(default_factory=bytearray)
     """Eight bytes each, for the interval of their mean."""
     broken: Broken | None = None
+    undecided: int = 0
+    """Traces on which it could not be decided because arguments are not recorded; they count as errors."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Why traces were skipped, and how many."""
     duration_ns: int = 0
 
     def add(self, trace: Trace, outcome: Outcome, duration_ns: int) -> None:
@@ -150,8 +190,11 @@ class TestTally(Struct):
             self.scores += 1
             self.score_sum.add(outcome.score)
             self.packed_scores += struct.pack("<d", outcome.score)
+        self.undecided += outcome.status == "error" and outcome.cause == "unknown_arguments"
         if outcome.message is not None and outcome.status == "error":
             self.broken = _first(self.broken, Broken(spot_of_trace(trace), outcome.message))
+        if outcome.status == "skip":
+            count(self.skipped, [(bounded(outcome.message or "it could not apply"), 1)])
         if outcome.violations:
             self._keep(trace, outcome.violations)
 
@@ -185,6 +228,7 @@ class TestTally(Struct):
         for status, number in other.statuses.items():
             self.statuses[status] = self.statuses.get(status, 0) + number
         self.checked += other.checked
+        self.undecided += other.undecided
         self.exercised_rules = [a + b for a, b in zip(self.exercised_rules, other.exercised_rules, strict=True)]
         self.violated = [a + b for a, b in zip(self.violated, other.violated, strict=True)]
         merge_stats(self.stats, other.stats)
@@ -193,6 +237,7 @@ class TestTally(Struct):
         self.packed_scores += other.packed_scores
         if other.broken:
             self.broken = _first(self.broken, other.broken)
+        count(self.skipped, other.skipped.items())
         self.violations += other.violations
         self.waived += other.waived
         self.found += other.found
@@ -212,6 +257,7 @@ class Tally(Struct):
     read: int = 0
     unmatched: int = 0
     bad_lines: int = 0
+    losses: LossTally = field(default_factory=LossTally)
     unknown_scenarios: dict[str, int] = field(default_factory=dict)
     ambiguous_queries: dict[str, int] = field(default_factory=dict)
     parts: list[PartRead] = field(default_factory=list)
@@ -219,6 +265,16 @@ class Tally(Struct):
     """Traces without a scenario on which the agent itself failed."""
     figures: Figures | None = None
     """What the traces used up, where the suite asks about it."""
+    tools_seen: set[str] = field(default_factory=set)
+    """The tools that were called, so many only; the plan of this process fills it."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """Traces that were read and not evaluated; `read` does not count them."""
+    written: list[ViolationFile] = field(default_factory=list)
+    changes: PolicyChanges | None = None
+    """What another suite says about the same traces, where two are compared."""
+    groups: Groups | None = None
+    """The same counts by group, where that is asked for."""
+    judging: JudgeTally = field(default_factory=JudgeTally)
 
     def add(self, evaluation: Evaluation) -> None:
         """Count one trace."""
@@ -229,12 +285,15 @@ class Tally(Struct):
             tests[result.test].add(trace, result.outcome, result.duration_ns)
             for waiver in result.waivers:
                 self.waivers_used[waiver] += 1
+        spent = None
         if self.figures is not None:
             spent = totals_of(trace)
             self.figures.add(trace, spent)
-            if evaluation.scenario is not None:
-                self.scenarios[evaluation.scenario].add(trace, spent, evaluation.seen, evaluation.explain)
-                return
+        if self.groups is not None:
+            self.groups.add(evaluation, spent)
+        if spent is not None and evaluation.scenario is not None:
+            self.scenarios[evaluation.scenario].add(trace, spent, evaluation.seen, evaluation.explain)
+            return
         self.unmatched += bool(self.scenarios)
         self.unmatched_agent_errors += trace.error is not None
         if evaluation.unknown_scenario is not None:
@@ -249,13 +308,22 @@ class Tally(Struct):
         for name, scenario in other.scenarios.items():
             self.scenarios[name].merge(scenario)
         self.waivers_used = [a + b for a, b in zip(self.waivers_used, other.waivers_used, strict=True)]
+        self.tools_seen = set(sorted(self.tools_seen | other.tools_seen)[:_TOOLS])
         self.read += other.read
         self.unmatched += other.unmatched
         self.bad_lines += other.bad_lines
+        self.losses.merge(other.losses)
+        self.judging.merge(other.judging)
         self.unmatched_agent_errors += other.unmatched_agent_errors
         self.parts = sorted(self.parts + other.parts)
         if self.figures is not None and other.figures is not None:
             self.figures.merge(other.figures)
+        self.written += other.written
+        if self.changes is not None and other.changes is not None:
+            self.changes.merge(other.changes)
+        self.left_out.merge(other.left_out)
+        if self.groups is not None and other.groups is not None:
+            self.groups.merge(other.groups)
         count(self.unknown_scenarios, other.unknown_scenarios.items())
         count(self.ambiguous_queries, other.ambiguous_queries.items())
 
@@ -270,6 +338,8 @@ class Tally(Struct):
 
     def spots(self) -> Iterator[Spot]:
         """The places whose lines a report will name."""
+        for loss in self.losses.counts:
+            yield loss.spot
         for test in self.tests:
             test._cut()
             for found in test.found:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Literal
 
 from msgspec import Struct
 
-from passmuster.scoring._baseline import Baseline
+from passmuster.scoring._baseline import Baseline, RecordedMetric
 from passmuster.scoring._intervals import rate_interval
 from passmuster.scoring._metric import SuiteMetric
 from passmuster.scoring._metrics import headline_metric, known_metrics, metric_named
+from passmuster.scoring._prediction import largest_mean, largest_percentile, least_rate, spread_of
 from passmuster.scoring._scenario_runs import weight_of
 from passmuster.scoring.metrics.latency import latency_budget
 from passmuster.suite import Bound, Suite
@@ -65,13 +67,20 @@ class _Reached(Struct, frozen=True):
 
     value: float
     interval: Callable[[float], tuple[float, float] | None]
+    predicted: Callable[[], float | None] = lambda: None
+    """The worse end of the 95 % prediction interval for a fresh run of equal size."""
 
 
 # ── Tightening ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tightened | Kept]:
-    """What happens to each bound of the suite; those that are tight already are left out."""
+def tightened(
+    suite: Suite, baseline: Baseline, slack: float, to: Literal["prediction", "value"] = "prediction"
+) -> Iterator[Tightened | Kept]:
+    """What happens to each bound of the suite; those that are tight already are left out.
+
+    They are tightened to what a fresh run of the same agent reaches in 95 of 100 cases, or to the value itself.
+    """
     for name, bound, reached in _bounds(suite, baseline):
         metric = metric_named(bound.metric)
         against = (bound.operator in (">=", ">")) != (metric.better == "up")
@@ -86,7 +95,7 @@ def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tighte
         elif bound.metric == "latency_p95" and _is_budget(suite, bound):
             yield Kept(name, "it is the budget of normalized_latency; state 'latency_budget_ms' to allow changing it")
         else:
-            yield from _tighter(name, bound, metric, reached, slack)
+            yield from _tighter(name, bound, metric, reached, slack, to == "prediction")
     for progressive in suite.thresholds.progressive:
         yield Kept(f"thresholds.progressive.{progressive.metric}", "its stages follow the agent's version")
     if suite.composite:
@@ -94,15 +103,20 @@ def tightened(suite: Suite, baseline: Baseline, slack: float) -> Iterator[Tighte
 
 
 def _tighter(
-    name: str, bound: Bound, metric: SuiteMetric, reached: _Reached, slack: float
+    name: str, bound: Bound, metric: SuiteMetric, reached: _Reached, slack: float, predict: bool
 ) -> Iterator[Tightened | Kept]:
     held = reached.value
+    expected = reached.predicted() if predict else held
+    if expected is None:
+        yield Kept(name, "too few runs are recorded to predict a fresh one; --to value takes the recorded value")
+        return
     if bound.confidence is not None:
         interval = reached.interval(bound.confidence)
         if interval is None:
             yield Kept(name, f"no interval at {bound.confidence * 100:g}% is recorded of it")
             return
         held = interval[0] if bound.operator in (">=", ">") else interval[1]
+    held += expected - reached.value
     value = _allowed(bound, metric, held, slack)
     full = metric.rate and bound.operator == ">=" and value >= 1
     if bound.confidence is not None and full:
@@ -164,11 +178,49 @@ def _metric(suite: Suite, baseline: Baseline, name: str) -> _Reached | None:
     found = baseline.metrics.get(name)
     if name == "normalized_latency":  # by the budget of today
         p95, budget = baseline.metrics.get("latency_p95"), latency_budget(suite)
-        return None if p95 is None or not budget else _Reached(min(1.0, p95.value / budget), lambda confidence: None)
+        if p95 is None or not budget:
+            return None
+        largest = _predicted(baseline, "latency_p95", p95)
+        return _Reached(
+            min(1.0, p95.value / budget),
+            lambda confidence: None,
+            lambda: None if (end := largest()) is None else min(1.0, end / budget),
+        )
     if found is None:
         return None
     # An interval at a lower confidence lies within the recorded one.
-    return _Reached(found.value, lambda confidence: found.ci95 if confidence <= _SURE else None)
+    interval = found.ci95
+    return _Reached(
+        found.value, lambda confidence: interval if confidence <= _SURE else None, _predicted(baseline, name, found)
+    )
+
+
+def _predicted(baseline: Baseline, name: str, found: RecordedMetric) -> Callable[[], float | None]:
+    """The worse end of the prediction interval of a metric."""
+    metric = metric_named(name)
+    pairing = metric.pairing
+
+    def end() -> float | None:
+        recorded = [one for one in baseline.scenarios.values() if pairing and pairing.contains(one)]
+        if pairing is not None and pairing.share is not None:
+            shares = [(share, one.weight) for one in recorded if (share := pairing.share(one)) and share.counted]
+            weights = [weight for _, weight in shares] if metric.weighted else None
+            return least_rate([(share.passed, share.counted) for share, _ in shares], weights)
+        groups = [figures for one in recorded if pairing and (figures := pairing.figures(one))]
+        if pairing is not None and metric.rate and groups:
+            used = [one.weight for one in recorded if pairing.figures(one)] if metric.weighted else None
+            return least_rate([(sum(group), len(group)) for group in groups], used)
+        if pairing is not None and groups and pairing.percentile is not None:
+            return largest_percentile([x for group in groups for x in group], pairing.percentile)
+        if pairing is not None and groups:
+            mean = largest_mean(groups)
+            return mean and mean * (sum(map(len, groups)) if pairing.total else 1)
+        if found.ci95 is None:
+            return None
+        low, high = spread_of(found.ci95, found.value)
+        return max(0.0, low) if metric.better == "up" else high
+
+    return end
 
 
 def _category(suite: Suite, baseline: Baseline, category: str) -> _Reached | None:
@@ -181,7 +233,7 @@ def _category(suite: Suite, baseline: Baseline, category: str) -> _Reached | Non
     from math import fsum
 
     value = fsum(passed / counted for passed, counted in tries) / len(tries)
-    return _Reached(value, lambda confidence: rate_interval(tries, None, confidence))
+    return _Reached(value, lambda confidence: rate_interval(tries, None, confidence), lambda: least_rate(tries))
 
 
 def _is_stale(suite: Suite, baseline: Baseline, name: str, metric: SuiteMetric) -> bool:

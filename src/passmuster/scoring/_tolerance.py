@@ -37,12 +37,22 @@ def tolerances(suite: Suite, blocking: Sequence[tuple[str, Bound]]) -> list[Tole
     for category, bound in suite.criteria.by_category.items():
         if _below_all(bound):
             found.append(Tolerance(f"pass_criteria.by_category.{category}", Tolerates(_of_category(category))))
-    if suite.composite:
-        from passmuster.scoring._composite import metrics_of
+    return found + _of_composite(suite) if suite.composite else found
 
-        for metric in sorted(metrics_of(suite.composite, "pass")):
-            found += _of("composite", metric_named(metric))
-    return found
+
+def _of_composite(suite: Suite) -> list[Tolerance]:
+    """The rates that the formulas ask for; one that may be as low as it likes is no tolerance of failures."""
+    from passmuster.scoring._formula_values import metrics_of
+    from passmuster.scoring._tautology import asks_for_more
+
+    found = sorted(metrics_of(suite.composite, "pass"))
+    rates = [name for name in found if metric_named(name).rate]
+    return [
+        one
+        for name in found
+        for one in _of("composite", metric_named(name))
+        if asks_for_more(suite.composite, name, rates)
+    ]
 
 
 def tolerated_by(

@@ -36,6 +36,26 @@ class FilesOfSuite:
 
     def read(self, reader: Reader, node: Node, at: str, parse: Callable[[Reader, Node], T]) -> T | None:
         """What `parse` makes of the file that a node names; None, with a problem noted, where it cannot be read."""
+        path = self._path(reader, node, at)
+        if path is None:
+            return None
+        if path not in self._read:
+            self._read[path] = self._parse(path, reader, parse)
+        return self._read[path]  # type: ignore[return-value]  # one path is parsed in one way only
+
+    def text(self, reader: Reader, node: Node, at: str) -> str | None:
+        """The text in the file that a node names; None, with a problem noted, where it cannot be read."""
+        path = self._path(reader, node, at)
+        if path is None:
+            return None
+        try:
+            return self._documents.text(path, display(path, self._root))[0]
+        except SuiteError as error:
+            reader.problems += error.problems
+            return None
+
+    def _path(self, reader: Reader, node: Node, at: str) -> Path | None:
+        """The file that a node names; None, with a problem noted, where there is none that a suite may name."""
         name = reader.text(node, at)
         if not name:
             return None
@@ -43,12 +63,10 @@ class FilesOfSuite:
             reader.problem(node, f"{at}: {why}")
             return None
         path = (self._folder / name).resolve()
-        if not path.is_file():
+        if str(path) not in self._documents.by_path and not path.is_file():
             reader.problem(node, f"{at}: there is no file '{name}' (looked for {display(path, self._root)})")
             return None
-        if path not in self._read:
-            self._read[path] = self._parse(path, reader, parse)
-        return self._read[path]  # type: ignore[return-value]  # one path is parsed in one way only
+        return path
 
     def why_refused(self, name: str) -> str | None:
         """Why this cannot be the path of a file that a suite may name."""
@@ -68,7 +86,7 @@ class FilesOfSuite:
         except SuiteError as error:
             reader.problems += error.problems
             return None
-        return parse(Reader(file, reader.problems), node)
+        return parse(Reader(file, reader.problems, remarks=reader.remarks), node)
 
 
 class Context:

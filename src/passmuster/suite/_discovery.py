@@ -7,7 +7,9 @@ from pathlib import Path
 
 from passmuster._problems import Problem, SuiteError
 
-SUITE_NAMES = ("passmuster.yaml", "passmuster.yml", "passmuster.json", "mcp-eval.yaml", "agentci_spec.yaml")
+FOREIGN_NAMES = ("mcp-eval.yaml", "agentci_spec.yaml", "ciagent_spec.yaml")
+"""Files of other tools, which are read as what they look like; any other file has to be a passmuster suite."""
+SUITE_NAMES = ("passmuster.yaml", "passmuster.yml", "passmuster.json", *FOREIGN_NAMES)
 
 
 def find_suite(given: str | None, here: Path) -> Path:
@@ -28,7 +30,8 @@ def find_suite(given: str | None, here: Path) -> Path:
             return found
         if (folder / ".git").exists():
             break
-    raise SuiteError(Problem(f"no suite found here or above; looked for {', '.join(SUITE_NAMES)}"))
+    names = ", ".join(SUITE_NAMES)
+    raise SuiteError(Problem(f"no suite found here or above; looked for {names}; `passmuster init` writes one"))
 
 
 def _in(folder: Path) -> Path | None:

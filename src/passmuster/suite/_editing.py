@@ -17,7 +17,7 @@ from passmuster.suite._gate_model import Bound
 from passmuster.suite.text._limits import Places
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
-_BOM = "\ufeff"
+BOM = "\ufeff"
 _SCALAR = re.compile(
     r"(?P<before>(?:[&!]\S*\s+)*(?:\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|[^0-9.+\\\-])*)"
     r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)"
@@ -46,8 +46,8 @@ class Edited(Struct, frozen=True):
 
 def edit_bounds(text: str, is_json: bool, edits: Sequence[Edit]) -> Edited:
     """The text with these numbers. What cannot be changed in place is left, with the reason."""
-    mark = _BOM if text.startswith(_BOM) else ""
-    body = text.removeprefix(_BOM)
+    mark = BOM if text.startswith(BOM) else ""
+    body = text.removeprefix(BOM)
     places = Places(body)
     scalars = dict(_json_scalars(body, places, edits)) if is_json else _yaml_scalars(body)
     refused: dict[int, str] = {}

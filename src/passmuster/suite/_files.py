@@ -20,10 +20,7 @@ class Documents:
 
     def read(self, path: Path, file: str) -> tuple[Node, bytes]:
         """The nodes of a JSON (`.json`) or YAML file, and its bytes; `file` names it in problems."""
-        content = self.by_path.get(str(path))
-        if content is None:
-            content = self.by_path[str(path)] = _read_bytes(path, file)
-        text = _decode(content, file)
+        text, content = self.text(path, file)
         # Reading YAML loads a parser that most commands never need, so each reader is imported when it is used.
         if path.suffix.lower() == ".json":
             from passmuster.suite.text._json import read_json
@@ -32,6 +29,13 @@ class Documents:
         from passmuster.suite.text._yaml import read_yaml
 
         return read_yaml(text, file), content
+
+    def text(self, path: Path, file: str) -> tuple[str, bytes]:
+        """The text of a file, and its bytes."""
+        content = self.by_path.get(str(path))
+        if content is None:
+            content = self.by_path[str(path)] = _read_bytes(path, file)
+        return _decode(content, file), content
 
 
 def _read_bytes(path: Path, file: str) -> bytes:

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from passmuster._problems import did_you_mean
 from passmuster.suite._quantities import CONFIDENCE, MAX_DROP
 from passmuster.suite.grammar._records import Key, Mistake, Record, RecordOf
-from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, Choice, JsonSchema, Slot
+from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, Choice, JsonSchema, Slot, Whole
 from passmuster.suite.text._nodes import Mapping
 
 Operator = Literal[">=", "<=", ">", "<", "="]
@@ -179,9 +179,22 @@ class BaselineSpec(Record, frozen=True, kw_only=True):
     confidence: Annotated[
         float, CONFIDENCE, Key("The confidence level at which a drop is significant.", example="95%")
     ] = 0.95
+    method: Annotated[
+        Literal["runs", "scenarios"],
+        Choice("runs", "scenarios"),
+        Key("What the test exchanges between then and now: the runs of each scenario, or whole scenarios."),
+    ] = "runs"
     metrics: Annotated[
         tuple[str, ...], Slot("compared_metrics", "metrics"), Key("The metrics to compare.", example=["pass_rate"])
     ] = ("pass_rate",)
+    pool: Annotated[
+        int | None,
+        Whole(2, 200),
+        Key(
+            "Compare with the last so many runs of the history that passed, sharing out `confidence` over as many.",
+            example=20,
+        ),
+    ] = None
     on_regression: Annotated[
         Literal["warn", "block"],
         Choice("warn", "block"),

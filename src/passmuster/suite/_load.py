@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from passmuster._digest import digest_of
 from passmuster._problems import Problem, SuiteError, did_you_mean
 from passmuster.suite import _scenarios as scenarios
 from passmuster.suite import _tests as tests
@@ -27,11 +28,6 @@ from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import read_record
 from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Mapping, Node
-
-try:  # `hashlib` loads OpenSSL, which took 5 % of the example run (180 against 171 ms of CPU time)
-    from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
-except ImportError:
-    from hashlib import sha256
 
 
 def _read_plugins(context: Context, suite: Suite, node: Node) -> Suite:
@@ -76,14 +72,28 @@ RESOLVED: dict[str, Callable[[Context, Suite, Node], Suite]] = {
 """Keys that refer to other parts of the suite, in the order in which they need each other."""
 
 
+_TRACE_ENDINGS = (".jsonl", ".ndjson", ".gz", ".zst", ".pb")
+_TRACE_KEYS = {"trace_id", "steps", "messages", "resourceSpans", "spans"}
+_OWN_KEYS = {"tests", "scenarios", "queries", "thresholds", "defaults", "behaviors"}
+_NO_SUITE = (
+    "this is a file of traces, where a suite is expected; name traces with --traces, and quote a pattern "
+    "(--traces '*.jsonl'), or else the shell replaces it with the files and all but the first are taken for suites"
+)
+
+
+Adapt = Callable[[Node, Path, str], tuple[Node, list[Problem], list[Problem]]]
+"""Makes a suite of another tool's file: its nodes, warnings, and remarks on what checks nothing."""
+
+
 def load_suite(
     path: Path,
     find_kinds: FindKinds,
     vocabulary: Vocabulary,
     root: str | Path | None = None,
     documents: MappingOf[str, bytes] | None = None,
+    adapt: Adapt | None = None,
 ) -> Suite:
-    """The suite in a file, or in a folder that holds one.
+    """The suite in a file, or in a folder that holds one; `adapt` translates the files of other tools.
 
     Raises `SuiteError` with all problems of the suite and its policies. A link to a suite is followed: what it names
     is looked for beside the file itself.
@@ -93,10 +103,17 @@ def load_suite(
     top = find_root(root, path)
     file = display(path, top)
     path = path.resolve()
+    if path.name.lower().endswith(_TRACE_ENDINGS):
+        raise SuiteError(Problem(_NO_SUITE, file))
     files = Documents(documents)
     node, content = files.read(path, file)
+    keys = set(node.entries) if isinstance(node, Mapping) else set()
+    if keys & _TRACE_KEYS and not keys & _OWN_KEYS:
+        raise SuiteError(Problem(_NO_SUITE, file, node.line, node.column))
     context = Context(file, path.parent, top, find_kinds, vocabulary, files)
-    suite = _read(context, node, path, sha256(content).hexdigest(), files.by_path)
+    node, warnings, remarks = adapt(node, path, file) if adapt else (node, [], [])
+    suite = _read(context, node, path, digest_of(content), files.by_path)
+    suite = replace(suite, notices=(*warnings, *suite.notices), remarks=(*remarks, *context.reader.remarks))
     if context.reader.problems:
         problems = _told_once(context.reader.problems)
         raise SuiteError(sorted(problems, key=lambda p: (p.file != file, p.file or "", p.line or 0, p.column or 0)))
@@ -118,6 +135,7 @@ def _read(context: Context, node: Node, path: Path, sha256: str, documents: dict
         effects=written.effects,
         tightened=frozenset(layer for layer in ("path", "cost") if getattr(written.layers, layer) == "block"),
         latency_budget_ms=written.latency_budget_ms,
+        prices=written.prices,
         repeat_policy=written.repeat_policy,
         judge_config=written.judge_config,
         failed_when=written.failed_when,
@@ -194,8 +212,9 @@ def _annotated(effects: Effects, policies: list[StatesEffects]) -> Effects:
 def _refuse_idle_layers(reader: Reader, suite: Suite) -> None:
     """Checks that lack something elsewhere in the suite would compare nothing."""
     for scenario in suite.scenarios:
-        for name in ("correctness", "path", "cost"):
-            layer, value = getattr(scenario, name), reader.vocabulary[name]
+        named = [(name, getattr(scenario, name)) for name in ("correctness", "path", "cost")]
+        for name, layer in (*named, *(one for turn in scenario.turns for one in turn.layers)):
+            value = reader.vocabulary[name]
             assert isinstance(value, LayerValue)
             for line, message in value.mistakes(layer, suite) if layer else ():
                 reader.problems.append(Problem(message, reader.file, line))

@@ -8,7 +8,10 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from passmuster._digest import digest_of
 from passmuster._problems import Problem
+from passmuster.suite._agent import Agent
+from passmuster.suite._discovery import display
 from passmuster.suite._gate_model import (
     BaselineSpec,
     Classification,
@@ -21,11 +24,42 @@ from passmuster.suite._gate_model import (
 from passmuster.suite._quantities import PASS_SCORE, REPEAT_POLICY, WEIGHT, RepeatPolicy
 from passmuster.suite._stated import Behavior, Layer
 from passmuster.suite.grammar._reader import Reader
-from passmuster.suite.grammar._records import Key, Mistake, Record
-from passmuster.suite.grammar._values import PROSE, REGEX, TEXT, TOOL_PATTERN, Choice, Custom, OneOrMore, Slot, Whole
+from passmuster.suite.grammar._records import Key, Mistake, Record, RecordOf
+from passmuster.suite.grammar._values import (
+    PATH,
+    PROSE,
+    REGEX,
+    TEXT,
+    TOOL_PATTERN,
+    Choice,
+    Custom,
+    ListOf,
+    OneOrMore,
+    Slot,
+    Whole,
+)
 from passmuster.suite.text._nodes import Mapping, Node
 
 _BEHAVIORS = Slot("behavior_list", "a behavior, or a list of these")
+
+
+class Turn(Record, frozen=True, kw_only=True):
+    """One turn of a conversation: what the user says, and what the agent has to do until the user speaks again."""
+
+    user: Annotated[str, TEXT, Key("What the user says.", example="And where is it now?")]
+    correctness: Annotated[Layer | None, Slot("correctness", "a map"), Key("What the answer has to be.")] = None
+    path: Annotated[Layer | None, Slot("path", "a map"), Key("Which tools the agent should use, and how.")] = None
+    cost: Annotated[Layer | None, Slot("cost", "a map"), Key("Limits on what the turn may use.")] = None
+    expected_behaviors: Annotated[tuple[Behavior, ...], _BEHAVIORS, Key("Behaviors that it should show.")] = ()
+    must_not: Annotated[tuple[Behavior, ...], _BEHAVIORS, Key("Behaviors that it must not show.")] = ()
+    description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
+    line: int = 0
+
+    @property
+    def layers(self) -> tuple[tuple[str, Layer], ...]:
+        """The layers that it states, by name."""
+        named = (("correctness", self.correctness), ("path", self.path), ("cost", self.cost))
+        return tuple((name, layer) for name, layer in named if layer is not None)
 
 
 class Scenario(Record, frozen=True, kw_only=True):
@@ -42,6 +76,11 @@ class Scenario(Record, frozen=True, kw_only=True):
     description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
     tags: Annotated[tuple[str, ...], OneOrMore(TEXT, empty=True), Key("For `--tag` and the `tags` of tests.")] = ()
     correctness: Annotated[Layer | None, Slot("correctness", "a map"), Key("What the answer has to be.")] = None
+    answer_scope: Annotated[
+        Literal["last", "all"],
+        Choice("last", "all"),
+        Key("What `correctness` reads: the last answer, or every text of the agent.", example="all"),
+    ] = "last"
     path: Annotated[Layer | None, Slot("path", "a map"), Key("Which tools the agent should use, and how.")] = None
     cost: Annotated[Layer | None, Slot("cost", "a map"), Key("Limits on what a run may use.")] = None
     expected_behaviors: Annotated[
@@ -50,12 +89,22 @@ class Scenario(Record, frozen=True, kw_only=True):
     must_not: Annotated[
         tuple[Behavior, ...], _BEHAVIORS, Key("Behaviors that no run may show.", example=[{"tool_called": "delete_*"}])
     ] = ()
+    turns: Annotated[
+        tuple[Turn, ...],
+        ListOf(RecordOf(Turn), least=1),
+        Key(
+            "The turns of a conversation, each with what it has to show; the first `user` is the query.",
+            example=[{"user": "Where is my parcel?", "correctness": {"expected_in_answer": "on its way"}}],
+        ),
+    ] = ()
     label: Annotated[
         str | None, TEXT, Key("The expected label of the answer; the same as `correctness.label`.", example="spam")
     ] = None
     weight: Annotated[float, WEIGHT, Key("How much it counts in weighted rates.", example=2)] = 1.0
     pass_score: Annotated[
-        float, PASS_SCORE, Key("The share of expected behaviors that is enough to pass.", example=0.8)
+        float,
+        PASS_SCORE,
+        Key("The share of expected behaviors that is enough to pass. 0: measured, not gated.", example=0.8),
     ] = 1.0
     repeat: Annotated[int, Whole(1), Key("How many runs there should be at least.", example=3)] = 1
     repeat_policy: Annotated[
@@ -71,27 +120,37 @@ class Scenario(Record, frozen=True, kw_only=True):
         """Whether it has an expectation of its own."""
         layers = (self.correctness, self.path, self.cost)
         return any(layer is not None for layer in layers) or bool(
-            self.expected_behaviors or self.must_not or self.label
+            self.expected_behaviors or self.must_not or self.label or self.turns
         )
 
     @property
     def states_correctness(self) -> bool:
         """Whether it says what the answer has to be."""
-        return self.correctness is not None or self.label is not None
+        return self.correctness is not None or self.label is not None or bool(self.turns)
 
     @property
     def may_ask(self) -> bool:
         """Whether it may need a judge."""
-        judged = self.correctness is not None and self.correctness.may_ask
-        return judged or any(behavior.may_ask for behavior in (*self.expected_behaviors, *self.must_not))
+        judged = any(layer is not None and layer.may_ask for layer in (self.correctness, *self._turn_answers))
+        listed = [*self.expected_behaviors, *self.must_not]
+        for turn in self.turns:
+            listed += [*turn.expected_behaviors, *turn.must_not]
+        return judged or any(behavior.may_ask for behavior in listed)
 
+    @property
+    def states_must_not(self) -> bool:
+        """Whether it says what no run may show, as a whole or in a turn."""
+        return bool(self.must_not) or any(turn.must_not for turn in self.turns)
 
-class Agent(Record, frozen=True, kw_only=True):
-    """The agent that a suite is about."""
+    @property
+    def forbids_tools(self) -> bool:
+        """Whether it says which tools no run may call, as a whole or in a turn."""
+        paths = (self.path, *(turn.path for turn in self.turns))
+        return any(path is not None and "forbidden_tools" in path.values for path in paths)
 
-    name: Annotated[str | None, TEXT, Key("The agent's name.", example="support")] = None
-    version: Annotated[str | None, TEXT, Key("Its version, for progressive thresholds.", example="2.1.0")] = None
-    description: Annotated[str | None, TEXT, Key("A comment; ignored.")] = None
+    @property
+    def _turn_answers(self) -> list[Layer | None]:
+        return [turn.correctness for turn in self.turns]
 
 
 _TOOLS = OneOrMore(TOOL_PATTERN, empty=True)
@@ -182,7 +241,7 @@ class Waiver(Record, frozen=True, kw_only=True):
 class Matcher(Protocol):
     """What a value has to be."""
 
-    def compile(self) -> Callable[[Any], bool]:
+    def compile_for_result(self) -> Callable[[Any], bool]:
         """The function that decides whether a value fits."""
 
 
@@ -223,9 +282,10 @@ class Output(Record, frozen=True, kw_only=True):
         OneOrMore(Slot("report_format", "a report format"), empty=True),
         Key("Which reports.", example=["json", "junit"], name="format"),
     ] = ()
-    folder: Annotated[str, TEXT, Key("The folder to write to, relative to the suite.", name="dir")] = (
+    folder: Annotated[str, PATH, Key("The folder to write to, relative to the suite and in the root.", name="dir")] = (
         "passmuster-report"
     )
+    trace_mb: Annotated[int, Whole(0), Key("How many MB of traces the page keeps.", example=10)] = 10
 
 
 class Suite(Struct, frozen=True, kw_only=True):
@@ -251,6 +311,8 @@ class Suite(Struct, frozen=True, kw_only=True):
     """Which model judges what code cannot decide, in the judges' own terms."""
     classification: Classification | None = None
     latency_budget_ms: float | None = None
+    prices: Literal["genai-prices"] | None = None
+    """The price list for model calls whose cost is not recorded."""
     repeat_policy: RepeatPolicy = "all"
     weights: Weights = Weights()
     thresholds: Thresholds = Thresholds()
@@ -261,6 +323,8 @@ class Suite(Struct, frozen=True, kw_only=True):
     baseline: BaselineSpec | None = None
     notices: tuple[Problem, ...] = ()
     """What does not keep the suite from being judged, and is likely not meant."""
+    remarks: tuple[Problem, ...] = ()
+    """What of another tool's file checks nothing here."""
     waivers: tuple[Waiver, ...] = ()
     failed_when: tuple[FailedWhen, ...] = ()
     redact: Redact = Redact()
@@ -286,6 +350,12 @@ class Suite(Struct, frozen=True, kw_only=True):
     @property
     def folder(self) -> pathlib.Path:
         return self.path.parent
+
+    def policy_digests(self) -> dict[str, str]:
+        """The SHA-256 of every file it reads besides itself, by its name from the root."""
+        own = str(self.path)
+        found = {path: digest_of(data) for path, data in self.documents.items() if path != own}
+        return {display(pathlib.Path(path), self.root): digest for path, digest in sorted(found.items())}
 
 
 @runtime_checkable

@@ -133,6 +133,31 @@ def _read_repeat_policy(reader: Reader, node: Node, at: str) -> RepeatPolicy:
     return rate or "all"
 
 
+_SECONDS = {
+    "": Decimal(1),
+    "ms": Decimal("0.001"),
+    "s": Decimal(1),
+    "m": Decimal(60),
+    "min": Decimal(60),
+    "h": Decimal(3600),
+}
+_LONGEST_TIME = 86_400
+
+
+def _read_duration(reader: Reader, node: Node, at: str) -> float:
+    """Seconds; a bare number is a number of them."""
+    try:
+        found = quantity_of(number_text(node) or "")
+    except ValueError:
+        found = None
+    if found is not None and not found.comparator and found.unit in _SECONDS:
+        seconds = float(found.number * _SECONDS[found.unit])
+        if 0 < seconds <= _LONGEST_TIME:
+            return seconds
+    reader.expected("a time above 0 and up to a day, such as 90, 500ms or 2m", node, at)
+    return 1.0
+
+
 # ── Value types ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -168,11 +193,25 @@ REPEAT_POLICY = Custom(
     _read_repeat_policy,
     {"anyOf": [{"enum": ["all", "any", "majority"]}, _RATE_SCHEMA, _SHARE_TEXT]},
 )
-WEIGHT = limited("a weight of 0 or more", {"minimum": 0}, lambda value: value >= 0)
+_HEAVIEST = 1e100
+"""The product of three weights is still far from the largest double."""
+WEIGHT = limited(
+    "a weight from 0 to 1e100", {"minimum": 0, "maximum": _HEAVIEST}, lambda value: 0 <= value <= _HEAVIEST
+)
 PASS_SCORE = limited(
-    "a number above 0 and up to 1",
-    {"exclusiveMinimum": 0, "maximum": 1},
-    lambda value: _SMALLEST < value <= 1,
-    zero="; a score of 0 could never fail",
+    "a number from 0 to 1",
+    {"minimum": 0, "maximum": 1},
+    lambda value: value == 0 or _SMALLEST < value <= 1,
+    zero="; so small a score could never fail, write 0 to measure without gating",
 )
 MILLISECONDS = limited("a number of milliseconds above 0", {"exclusiveMinimum": 0}, lambda value: value > 0)
+DURATION = Custom(
+    "seconds, or a time such as 2m",
+    _read_duration,
+    {
+        "anyOf": [
+            {"type": "number", "exclusiveMinimum": 0, "maximum": _LONGEST_TIME},
+            {"type": "string", "pattern": rf"^\s*{_NUMBER}\s*(ms|s|m|min|h)?\s*$"},
+        ]
+    },
+)

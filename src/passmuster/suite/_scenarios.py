@@ -9,12 +9,13 @@ from collections.abc import Mapping as MappingOf
 from msgspec.structs import replace
 
 from passmuster.suite._context import Context
-from passmuster.suite._model import Scenario, Suite
+from passmuster.suite._model import Scenario, Suite, Turn
 from passmuster.suite._stated import Behavior, LayerValue
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import fields_of, object_schema, read_record
 from passmuster.suite.grammar._values import ANYTHING, Custom, Definitions, JsonSchema
 from passmuster.suite.text._nodes import Mapping, Node, Scalar
+from passmuster.suite.text._nodes import Sequence as SequenceNode
 
 _LAYERS = ("correctness", "path", "cost")
 _LONGEST_ID = 60
@@ -49,6 +50,7 @@ def _read(context: Context, suite: Suite, node: Node, key: str) -> Iterator[Scen
     layers = {name: _keys_of(reader, name) for name in _LAYERS}
     for at, map_ in maps:
         if at in ids:
+            _refuse_idle_nulls(reader, context.defaults, map_, at)
             yield _scenario(reader, _merged(context.defaults, map_, layers), at, ids[at], suite.behaviors)
 
 
@@ -61,8 +63,7 @@ def _keys_of(reader: Reader, layer: str) -> Collection[str]:
 def _merged(defaults: Mapping | None, own: Mapping, layers: MappingOf[str, Collection[str]]) -> Mapping:
     """The scenario's own map with the defaults in it: maps at every depth, lists replaced, `null` removes.
 
-    In a layer `null` removes a key whether or not the defaults have it; a layer with nothing left is not stated.
-    A key that no layer has stays, to be found wanting.
+    A layer with nothing left is not stated. A key that no layer has stays, to be found wanting.
     """
     entries = dict(defaults.entries) if defaults else {}
     for entry in own:
@@ -83,6 +84,25 @@ def _merged(defaults: Mapping | None, own: Mapping, layers: MappingOf[str, Colle
     return replace(own, entries=entries)
 
 
+def _refuse_idle_nulls(reader: Reader, defaults: Mapping | None, own: Mapping, at: str) -> None:
+    """Note the keys of a scenario and its layers that are left empty with no default to remove."""
+    for entry in own:
+        base = defaults.get(entry.key) if defaults else None
+        if _is_null(entry.value) and base is None and entry.key in fields_of(Scenario):
+            reader.problem(entry, f"{at}.{entry.key}: is empty, and 'defaults' has nothing that it could remove")
+        elif isinstance(entry.value, Mapping) and entry.key in _LAYERS:
+            known = _keys_of(reader, entry.key)
+            for inner in entry.value:
+                stated = isinstance(base, Mapping) and inner.key in base
+                if _is_null(inner.value) and not stated and inner.key in known:
+                    where = f"{at}.{entry.key}.{inner.key}"
+                    reader.problem(inner, f"{where}: is empty, and 'defaults' has nothing that it could remove")
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.value is None
+
+
 def _is_map(reader: Reader, item: Node, at: str) -> bool:
     if not isinstance(item, Mapping):
         reader.expected("a map", item, at)
@@ -94,13 +114,38 @@ def _scenario(reader: Reader, map_: Mapping, at: str, id_: str, library: Mapping
     label = written.correctness.values.get("label") if written.correctness else None
     if label is not None and written.label not in (None, label):
         reader.problem(map_.entries["label"], f"{at}: 'label' and 'correctness.label' differ; keep one of the two")
+    if written.pass_score == 0 and not (written.must_not or written.label or written.turns or _states_layer(written)):
+        problem = "'pass_score: 0' gates nothing by itself; add a 'must_not', or a layer such as 'correctness'"
+        reader.problem(map_.entries["pass_score"], f"{at}: {problem}")
     return replace(
         written,
         id=id_,
         label=written.label if written.label is not None else label,
         expected_behaviors=tuple(_defined(one, library) for one in written.expected_behaviors),
         must_not=tuple(_defined(one, library) for one in written.must_not),
+        query=_query(reader, map_, written, at),
+        turns=tuple(_turn(one, library) for one in written.turns),
     )
+
+
+def _query(reader: Reader, map_: Mapping, written: Scenario, at: str) -> str | None:
+    """What the agent is asked first."""
+    first = written.turns[0].user if written.turns else None
+    if first is not None and written.query is not None and _folded(first) != _folded(written.query):
+        reader.problem(map_.entries["query"], f"{at}: 'query' and the first 'user' of 'turns' differ; leave one out")
+    return written.query if first is None else first
+
+
+def _turn(turn: Turn, library: MappingOf[str, Behavior]) -> Turn:
+    return replace(
+        turn,
+        expected_behaviors=tuple(_defined(one, library) for one in turn.expected_behaviors),
+        must_not=tuple(_defined(one, library) for one in turn.must_not),
+    )
+
+
+def _states_layer(scenario: Scenario) -> bool:
+    return any(layer is not None for layer in (scenario.correctness, scenario.path, scenario.cost))
 
 
 def _defined(behavior: Behavior, library: MappingOf[str, Behavior]) -> Behavior:
@@ -128,7 +173,10 @@ def _or_null(schema: JsonSchema) -> JsonSchema:
 
 def _scenarios_schema(definitions: Definitions) -> JsonSchema:
     one = definitions.ref("scenario", lambda: _scenario_schema(definitions, fields_of(Scenario)))
-    return {"type": "array", "items": {"allOf": [one], "anyOf": [{"required": ["id"]}, {"required": ["query"]}]}}
+    return {
+        "type": "array",
+        "items": {"allOf": [one], "anyOf": [{"required": [key]} for key in ("id", "query", "turns")]},
+    }
 
 
 SCENARIOS = Custom("a list of scenarios", ANYTHING.read, _scenarios_schema)
@@ -153,7 +201,7 @@ def _ids(reader: Reader, maps: list[tuple[str, Mapping]], known: Sequence[Scenar
     for at, map_ in maps:
         if "id" in map_:
             continue
-        query = map_.get("query")
+        query = map_.get("query") or _first_turn(map_)
         if query is None:
             reader.problem(map_, f"{at}: needs an 'id' or a 'query'")
             continue
@@ -167,6 +215,12 @@ def _ids(reader: Reader, maps: list[tuple[str, Mapping]], known: Sequence[Scenar
         ids[at] = _unused(_slug(folded), taken)
         taken[ids[at]] = map_.line
     return ids
+
+
+def _first_turn(map_: Mapping) -> Node | None:
+    turns = map_.get("turns")
+    first = turns.items[0] if isinstance(turns, SequenceNode) and turns.items else None
+    return first.get("user") if isinstance(first, Mapping) else None
 
 
 def _folded(query: str) -> str:

@@ -4,9 +4,10 @@ Keys that refer to other parts of the suite (tests to scenarios, thresholds to m
 resolved by the loader, when what they refer to is known.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from passmuster.suite._model import Agent, Effects, FailedWhen, LayerLevels, Output, Redact, Waiver
+from passmuster.suite._agent import Agent
+from passmuster.suite._model import Effects, FailedWhen, LayerLevels, Output, Redact, Waiver
 from passmuster.suite._quantities import MILLISECONDS, REPEAT_POLICY, RepeatPolicy
 from passmuster.suite._scenarios import DEFAULTS, SCENARIOS
 from passmuster.suite.grammar._reader import Reader
@@ -14,6 +15,7 @@ from passmuster.suite.grammar._records import Key, Record, RecordOf
 from passmuster.suite.grammar._values import (
     PROSE,
     TEXT,
+    Choice,
     Custom,
     ListOf,
     OneOrMore,
@@ -46,7 +48,7 @@ class SuiteFile(Record, frozen=True, kw_only=True):
         Agent,
         AGENT,
         Key(
-            "The agent: its name, or `name` and `version`. `2.10` is not `2.1`.",
+            "The agent: its name, or `name` and `version` (`2.10` is not `2.1`), and how it is run live.",
             example={"name": "support", "version": "2.1"},
         ),
     ] = Agent()
@@ -91,6 +93,11 @@ class SuiteFile(Record, frozen=True, kw_only=True):
     ] = None
     latency_budget_ms: Annotated[
         float | None, MILLISECONDS, Key("The latency budget that `normalized_latency` is relative to.", example=5000)
+    ] = None
+    prices: Annotated[
+        Literal["genai-prices"] | None,
+        Choice("genai-prices"),
+        Key("The price list for model calls whose cost is not recorded; needs the extra `prices`."),
     ] = None
     repeat_policy: Annotated[RepeatPolicy, REPEAT_POLICY, Key("How many runs of a scenario have to pass.")] = "all"
     weights: Annotated[Node | None, Unread(Slot("weights", "a map")), Key("How much scenarios and metrics count.")] = (

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from passmuster.traces._model import Origin, Place, Trace
 from passmuster.traces._records import BadRecord, is_document, read_records
-from passmuster.traces._sources import Source
+from passmuster.traces._sources import ROW, Source
 
 
 class Spot(Struct, frozen=True, order=True):
@@ -42,6 +42,12 @@ def spot_of_call(trace: Trace, call: int) -> Spot:
     index = trace.call_steps[call]
     place = origin.step_places[index] if origin.step_places else Place(origin.offset, origin.line, index)
     return Spot(origin.file, place.offset, place.index, origin.path, origin.part, place.line, origin.steps_key)
+
+
+def record_place(trace: Trace) -> int:
+    """The byte at which the record of a trace begins; of Parquet its row, from 0."""
+    offset = trace.origin.offset
+    return offset // ROW if trace.origin.path.lower().endswith(".parquet") else offset
 
 
 def lines_of(spots: Iterable[Spot], parts: PartLines | None = None) -> dict[Spot, int]:
@@ -77,13 +83,13 @@ def _lines_in(source: Source, wanted: list[Spot]) -> dict[Spot, int]:
         lines = _count(source, {spot.offset for spot in wanted})
         return {spot: lines[spot.offset] for spot in wanted}
     by_record: dict[int, list[Spot]] = {}
+    exact = {spot: spot.offset for spot in wanted if spot.step < 0}
     for spot in wanted:
-        by_record.setdefault(spot.offset, []).append(spot)
-    exact: dict[Spot, int] = {}
-    for record in read_records(source, _ignore, document=True):
+        if spot.step >= 0:
+            by_record.setdefault(spot.offset, []).append(spot)
+    for record in read_records(source, _ignore, document=True) if by_record else ():
         if spots := by_record.get(record.offset):
-            key = next((spot.key for spot in spots if spot.step >= 0), "steps")
-            steps = step_offsets(bytes(record.data), {spot.step for spot in spots}, key)
+            steps = step_offsets(bytes(record.data), {spot.step for spot in spots}, spots[0].key)
             exact |= {spot: spot.offset + steps.get(spot.step, 0) for spot in spots}
     lines = _count(source, set(exact.values()))
     return {spot: lines[offset] for spot, offset in exact.items()}
@@ -95,7 +101,9 @@ def line_of_byte(source: Source, offset: int) -> int:
 
 
 def _count(source: Source, offsets: set[int]) -> dict[int, int]:
-    """Line numbers by byte offset, from one pass over the file."""
+    """Line numbers by byte offset, from one pass over the file; of Parquet, the numbers of rows."""
+    if source.parquet:
+        return {offset: offset // ROW + 1 for offset in offsets}
     lines: dict[int, int] = {}
     passed, line = 0, 1
     waiting = sorted(offsets, reverse=True)

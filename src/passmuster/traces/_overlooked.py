@@ -1,112 +1,161 @@
 """Tool calls in fields that no reader parses. A trace is not evaluated as one without calls because of them.
 
-A record holds such calls in what chat messages have (`tool_calls` and its other spellings, a `tool_use`), anywhere in
-it, or in a list beside its steps (`actions`, `events`, …) with an entry of a tool. A count, a word or an empty list is
-no call. What the user, the agent or a tool wrote (`query`, `arguments`, `result`, …) is not searched.
+An object stands for a call if its type says so (`tool_use`, `mcp_tool_use`, `function_call`, …), if it is under a key
+that does (`tool_calls`, `toolUse`, …), if it names a tool, or if it has a name and arguments. It is searched for in the
+fields that a reader does not know, at any depth. What was asked or expected rather than done (`task`, `expected_…`,
+lists of available `tools`) and `metadata` is not searched. Calls that the trace has as steps may be repeated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Raw
+import msgspec
+from msgspec import Raw, Struct
 
-from passmuster.traces._model import decoded
+from passmuster.traces._model import ToolCall, decoded
 
-_CALLS = ("tool_calls", "toolCalls", "tool_call", "function_call", "tools_called")
-_MESSAGE_CALLS = ("tool_calls", "toolCalls", "function_call")
-_LISTS = ("calls", "actions", "events", "trajectory", "intermediate_steps", "spans", "messages", "traj")
-_CONTENT = frozenset({"metadata", "arguments", "result", "query", "answer"})
-_CONTENT_AND_TOOLS = _CONTENT | {"tools", "functions"}
-"""Lists of tools that could have been called are no calls."""
-_TOOL_TYPES = ("tool_call", "tool_use", "function_call")
-_ARGUMENTS = ("arguments", "args", "parameters", "tool_input")
-_ACTS = ("calls", "actions")
+_NOT_DONE = re.compile(
+    r"metadata|tools|functions|available.*|tooldefinitions?|toolchoice|functionschema|task|tasks|rewardinfo"
+    r"|(?:expected|reference|golden|groundtruth|target|evaluation|criteria|rubric|jsonschema|inputschema).*"
+)
+"""Names, without `_` and in lower case, of what was asked or expected, and of what is the user's own."""
+_CALLS = re.compile(
+    r".*(?:tool|function)s?(?:call|use|uses|using|invocation|invoked|execution|request|result|response|output|return|run).*"
+    r"|toolscalled|tooltrace|multitooluse.*"
+)
+"""Keys whose value is a call, its result, or a list of them."""
+_CALL_TYPES = re.compile(
+    r"tool|.*(?:tool|function)s?(?:call|use|invocation|execution|request|result|response|output|return|start|run|end).*"
+    r"|(?!llm|model|chat|api).*call|.*calloutput"
+)
+_TYPE_KEYS = ("type", "kind", "event", "partkind", "eventtype", "steptype", "runtype", "spantype", "object")
+_TOOL_KEYS = ("tool", "toolname", "functionname", "recipientname")
+_NAME_KEYS = (*_TOOL_KEYS, "name", "action", "function")
+_ARGUMENTS = (
+    "arguments",
+    "args",
+    "parameters",
+    "params",
+    "kwargs",
+    "toolinput",
+    "toolargs",
+    "toolarguments",
+    "actioninput",
+)
+_ID_KEYS = ("id", "toolcallid", "callid", "tooluseid")
+_ACTS = re.compile(r".*(?:calls|actions|invocations)")
 """Lists in which a name with an `input` is a call; in others it may be any span."""
-
-_MARKS = rb'"(?:%s)"\s*:|"tool_use"' % "|".join(_CALLS + _LISTS).encode()
-_MESSAGE_MARKS = tuple(f'"{name}"'.encode() for name in _MESSAGE_CALLS)
+_EVIDENCE = (*_ARGUMENTS, "input", "result", "output", "observation", "response", "error")
 
 
-def overlooked_in_record(data: bytes | Raw) -> str | None:
-    """The name under which a record holds tool calls that are not read; None where it holds none."""
-    return find_calls(decoded(Raw(data))) if may_hold_calls(data) else None
+_INNER = ("function", "custom", "tooluse", "toolcall", "functioncall", "toolinvocation", "call")
+"""Keys under which a call may have its name and arguments."""
 
 
-def overlooked_in_message(data: bytes | Raw) -> str | None:
-    """The name under which a message holds tool calls, as chat messages do."""
-    return _filled(decoded(Raw(data)), _MESSAGE_CALLS) if _message_may_hold_calls(data) else None
+class HiddenCall(Struct, frozen=True):
+    """What stands for a call where no reader looks."""
+
+    name: str
+    """The key or the type that says so."""
+    tool: str | None = None
+    ids: tuple[str, ...] = ()
+    """What it is called by; a call may have an id of its own and that of its output."""
+    arguments: Any = None
 
 
-def overlooked_in_trace(data: bytes | Raw, has_calls: bool) -> str | None:
-    """The problem of a record with `steps`: tool calls in a message or, if it has none as steps, anywhere else.
-
-    A trace that has calls as steps may repeat them, in a model call for example.
-    """
-    if not (_message_may_hold_calls(data) if has_calls else may_hold_calls(data)):
-        return None
-    record = decoded(Raw(data))
-    steps = record.pop("steps", None) or ()
-    held = [_filled(step, _MESSAGE_CALLS) if step["type"] == "message" else None for step in steps]
-    if not has_calls and not any(held):
-        if name := find_calls(record):
-            return f"holds '{name}' and no call in its 'steps': give each as a step of its own"
-        held = [find_calls(step) for step in steps]
-    found = next(((number, name) for number, name in enumerate(held, 1) if name), None)
-    return f"step {found[0]} holds '{found[1]}': give each call as a step of its own" if found else None
+def hidden_calls(fields: Mapping[str, Raw]) -> Iterator[HiddenCall]:
+    """The calls in fields that no reader parses; nothing is decoded that cannot hold one."""
+    for name, raw in fields.items():
+        if bytes(raw)[:1] in (b"[", b"{", b'"') and not _NOT_DONE.fullmatch(plain_key(name)):
+            yield from find_calls(decoded(raw), name)
 
 
-def may_hold_calls(data: bytes | Raw) -> bool:
-    """Whether a record has to be searched, as far as its bytes show."""
-    return re.search(_MARKS, bytes(data)) is not None  # compiled on first use, for few records come here
+def find_calls(value: Any, name: str = "") -> Iterator[HiddenCall]:
+    """The calls in a decoded value that is under this key. Not recursive: values may nest deeper than Python can."""
+    waiting: list[tuple[str, Any, bool]] = [(name, value, False)]
+    while waiting:
+        name, value, listed = waiting.pop()
+        if isinstance(value, str):
+            if _CALLS.fullmatch(plain_key(name)) and value.lstrip()[:1] in ("[", "{") and len(value.strip()) > 2:
+                yield HiddenCall(name)
+        elif isinstance(value, list):
+            waiting.extend((name, item, True) for item in reversed(value))
+            if value and _CALLS.fullmatch(plain_key(name)) and not any(isinstance(item, list | dict) for item in value):
+                yield from (HiddenCall(name, item if isinstance(item, str) else None) for item in value)
+        elif isinstance(value, dict):
+            if (call := _call(name, value, listed)) is not None:
+                yield call
+                continue
+            waiting.extend((k, v, False) for k, v in reversed(value.items()) if not _NOT_DONE.fullmatch(plain_key(k)))
 
 
-def _message_may_hold_calls(data: bytes | Raw) -> bool:
-    """Whether the messages of a record have to be searched. Takes a fifth of the time of `may_hold_calls`."""
-    text = bytes(data)
-    return any(name in text for name in _MESSAGE_MARKS)
+def plain_key(name: str) -> str:
+    """A key as it is compared: `toolCalls` and `tool_calls` are the same."""
+    return re.sub(r"[^a-z0-9]", "", name[:60].lower())
 
 
-def find_calls(record: dict[str, Any]) -> str | None:
-    """The name under which a record holds tool calls; None where it holds none."""
-    for inner in _objects(record, _CONTENT):
-        if inner.get("type") == "tool_use":
-            return "tool_use"
-        if name := _filled(inner, _CALLS):
-            return name
-    for name in _LISTS:
-        listed = record.get(name)
-        arguments = (*_ARGUMENTS, "input") if name in _ACTS else _ARGUMENTS
-        entries = _objects(listed, _CONTENT_AND_TOOLS) if isinstance(listed, list) else ()
-        if any(_is_tool_entry(entry, arguments) for entry in entries):
-            return name
+def _call(name: str, value: dict[str, Any], listed: bool) -> HiddenCall | None:
+    """The call that an object under this key stands for."""
+    fields = {plain_key(key): inner for key, inner in value.items()}
+    type_ = next((text for key in _TYPE_KEYS if isinstance(text := fields.get(key), str)), "")
+    if _CALL_TYPES.fullmatch(plain_key(type_)):
+        return _described(type_, fields)
+    if (value or listed) and _CALLS.fullmatch(plain_key(name)):
+        return _described(name, fields)
+    function = fields.get("function")
+    if isinstance(function, dict) and isinstance(function.get("name"), str) and not _is_definition(function):
+        return _described(name or "function", fields)
+    named = any(_is_name(fields.get(key)) for key in _NAME_KEYS)
+    given = (*_ARGUMENTS, "input") if _ACTS.fullmatch(plain_key(name)) else _ARGUMENTS
+    if named and any(key in fields for key in given) and not _is_definition(value):
+        return _described(name, fields)
+    if any(_is_name(fields.get(key)) for key in _TOOL_KEYS) and (listed or any(key in fields for key in _EVIDENCE)):
+        return _described(name, fields)
     return None
 
 
-def _filled(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((name for name in names if isinstance(value := record.get(name), list | dict) and value), None)
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
-def _objects(value: Any, skipped: Collection[str]) -> Iterator[dict[str, Any]]:
-    """The objects in a value, itself included, in order. Not recursive: values may nest deeper than Python can."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            yield value
-            value = [inner for key, inner in value.items() if key not in skipped]
-        if isinstance(value, list):
-            waiting.extend(reversed(value))
+def _is_definition(value: dict[str, Any]) -> bool:
+    """Whether a name with parameters describes a tool that could be called."""
+    schema = next((value[key] for key in ("parameters", "params", "args") if key in value), None)
+    others = [key for key in value if plain_key(key) in _ARGUMENTS]
+    return isinstance(schema, dict) and len(others) == 1 and ("properties" in schema or schema.get("type") == "object")
 
 
-def _is_tool_entry(entry: dict[str, Any], arguments: tuple[str, ...]) -> bool:
-    if any(isinstance(tool := entry.get(key), str) and tool for key in ("tool", "tool_name")):
-        return True
-    if entry.get("type") in _TOOL_TYPES:
-        return True
-    function = entry.get("function")
-    if isinstance(function, dict) and isinstance(function.get("name"), str):
-        return True
-    return isinstance(entry.get("name"), str) and any(key in entry for key in arguments)
+def _described(name: str, fields: dict[str, Any]) -> HiddenCall:
+    inner = next((value for key in _INNER if isinstance(value := fields.get(key), dict)), None)
+    if inner is not None:
+        fields = {**fields, **{plain_key(key): value for key, value in inner.items()}}
+    tool = next((text for key in _NAME_KEYS if _is_name(text := fields.get(key))), None)
+    ids = tuple(str(own) for key in _ID_KEYS if isinstance(own := fields.get(key), str | int))
+    arguments = next((fields[key] for key in (*_ARGUMENTS, "input") if key in fields), None)
+    return HiddenCall(name, tool, ids, arguments)
+
+
+def unaccounted(hidden: Iterable[HiddenCall], calls: Sequence[ToolCall]) -> Iterator[HiddenCall]:
+    """Those that do not merely repeat a call of the trace."""
+    return (one for one in hidden if not any(_repeats(one, call) for call in calls))
+
+
+def _repeats(one: HiddenCall, call: ToolCall) -> bool:
+    if one.tool is not None and one.tool != call.tool:
+        return False
+    if one.ids and call.id is not None:
+        return str(call.id) in one.ids
+    return _same_arguments(one, call)
+
+
+def _same_arguments(one: HiddenCall, call: ToolCall) -> bool:
+    written = one.arguments
+    if isinstance(written, str):
+        try:
+            written = msgspec.json.decode(written)
+        except (msgspec.MsgspecError, RecursionError):
+            return bool(written == call.arguments)
+    return written is None or call.arguments is None or bool(written == call.arguments)

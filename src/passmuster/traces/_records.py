@@ -17,9 +17,21 @@ from passmuster.traces._sources import Source
 
 UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 """What decoding a record may raise; `explain` makes a message of it."""
+MALFORMED = (TypeError, AttributeError, KeyError, ValueError, IndexError)
+"""What reading a value of a type that nobody writes there may raise, in formats without a schema."""
 _BOM = b"\xef\xbb\xbf"
 _PIECE = 1 << 18
 """Bytes of a line that are read before its length is known."""
+
+
+_MOST_UNPACKED = 1 << 28
+"""Bytes of one record of a compressed file. A few of these on disk may be any number of bytes in memory."""
+
+
+def _bounded(data: bytes) -> bytes:
+    if len(data) >= _MOST_UNPACKED:
+        raise OSError(f"one record of it has more than {_MOST_UNPACKED >> 20} MiB when unpacked")
+    return data
 
 
 class Record(Struct, frozen=True, gc=False):
@@ -52,10 +64,11 @@ OnEnd = Callable[[int], None]
 
 def is_document(source: Source) -> bool:
     """Whether the file is one JSON document, not one record per line."""
-    if source.lines_expected:
+    if source.lines_expected or source.parquet:
         return False
     with source.open() as file:
-        written = (line for line in file if line.removeprefix(_BOM).strip())
+        lines = file if isinstance(file.raw, FileIO) else iter(partial(file.readline, _MOST_UNPACKED), b"")
+        written = (_bounded(line) for line in lines if line.removeprefix(_BOM).strip())
         first = next(written, b"").removeprefix(_BOM)
         if not first.lstrip().startswith(b"{"):
             return True
@@ -64,7 +77,11 @@ def is_document(source: Source) -> bool:
         # A document over several lines; unless the second line is JSON and the whole is not, for then this is a file
         # of lines whose first one is damaged.
         second = next(written, b"")
-        return not _is_json(second) or _is_json(b"".join((first, second, file.read())))
+        return not _is_json(second) or _is_json(b"".join((first, second, _rest(file))))
+
+
+def _rest(file: BufferedReader) -> bytes:
+    return file.read() if isinstance(file.raw, FileIO) else _bounded(file.read(_MOST_UNPACKED))
 
 
 def _is_json(text: bytes) -> bool:
@@ -82,7 +99,13 @@ def read_records(
     document: bool = False,
     on_end: OnEnd = lambda lines: None,
 ) -> Iterator[Record]:
-    """The records of a file, or those lines that begin within `span` (bytes from, bytes to)."""
+    """The records of a file, or those lines or row groups that begin within `span` (bytes from, bytes to)."""
+    if source.parquet:
+        from passmuster.traces._parquet import read_rows  # late, as it needs an extra
+
+        for offset, data, number in read_rows(source, span, on_end):
+            yield Record(offset, data, span[0] if span else 0, number)
+        return
     with source.open() as file:
         yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
 
@@ -119,7 +142,7 @@ def _whole_line(file: BufferedReader, start: int, piece: bytes) -> bytes:
     if piece.endswith(b"\n"):
         return piece
     if not isinstance(file.raw, FileIO):  # compressed, and seeking back would decompress it from the start
-        return piece + file.readline()
+        return piece + _bounded(file.readline(_MOST_UNPACKED))
     length = len(piece)
     room = bytearray(_PIECE)
     while count := file.readinto(room):
@@ -133,7 +156,7 @@ def _whole_line(file: BufferedReader, start: int, piece: bytes) -> bytes:
 
 
 def _document(file: BufferedReader, on_bad: OnBad) -> Iterator[Record]:
-    data = file.read()
+    data = _rest(file)
     start = len(_BOM) if data.startswith(_BOM) else 0
     if problem := _not_utf8(start, data[start:]):
         on_bad(problem)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,13 @@ from passmuster._problems import Problem, TraceError
 
 STDIN = "<stdin>"
 _BUFFER = 1 << 18
-_ENDINGS = (".jsonl", ".json", ".ndjson", ".gz")
+_LIKE_TRACES = r"\.(?:jsonl|ndjson|jsonlines|json)\b"
+"""Somewhere in the name of a file that is no trace file by its ending, but may hold traces."""
+_ROTATED = r"\.(?:jsonl|ndjson|jsonlines)\.\d+$"
+_ENDINGS = (".jsonlines", ".jsonl", ".json", ".ndjson", ".gz", ".zst", ".pb", ".eval", ".parquet")
+_PACKED = (".gz", ".zst")
+ROW = 1 << 28
+"""Offsets between two rows of a Parquet file: more than any row has bytes."""
 
 
 class Source(Struct, frozen=True):
@@ -31,33 +38,100 @@ class Source(Struct, frozen=True):
     format: str | None = None
     """The format that it has to be read as (`--format`); None to find out from its records."""
 
+    stated: tuple[int, str] | None = None
+    """Its size, and a mark that changes when it does, where a store has said so."""
+
     @property
     def compressed(self) -> bool:
-        return self.path.lower().endswith(".gz")
+        return self.path.lower().endswith(_PACKED)
+
+    @property
+    def parquet(self) -> bool:
+        return self.path.lower().endswith(".parquet")
+
+    @property
+    def remote(self) -> bool:
+        """Whether the path is an address, such as `s3://…`."""
+        return "://" in self.path
+
+    @property
+    def size(self) -> int:
+        """Bytes as they are stored."""
+        return self.stated[0] if self.stated else os.path.getsize(self.path)
 
     @property
     def lines_expected(self) -> bool:
         """Whether the file's ending promises one record per line."""
-        return self.path.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+        plain = self.path.lower().removesuffix(".gz").removesuffix(".zst")
+        return plain.endswith((".jsonl", ".ndjson", ".jsonlines"))
 
     @contextlib.contextmanager
     def open(self) -> Iterator[io.BufferedReader]:
         """The file's bytes, decompressed. Raises `TraceError` where they cannot be read to their end."""
         try:
-            with io.BufferedReader(self._raw(), _BUFFER) as file:
+            with self._stored() as stored, io.BufferedReader(self._unpacked(stored), _BUFFER) as file:
                 yield file
+        except SystemError as error:  # how an interrupt within a read of the decompressor ends now and then
+            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from error
+            raise
         except (EOFError, zlib.error, OSError) as error:
             reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
             if self.compressed and not isinstance(error, PermissionError | IsADirectoryError | FileNotFoundError):
-                reason = f"the gzip file is damaged or cut off ({error})"
+                kind = "gzip" if self.path.lower().endswith(".gz") else "zstd"
+                reason = f"the {kind} file is damaged or cut off ({error})"
             raise TraceError(Problem(reason, self.name)) from error
 
-    def _raw(self) -> Any:
+    def _unpacked(self, stored: Any) -> Any:
         if not self.compressed:
-            return io.FileIO(self.path)
-        import gzip  # late, for few runs need it
+            return stored
+        packed = io.BufferedReader(stored, _BUFFER)
+        if self.path.lower().endswith(".gz"):
+            import gzip  # late, for few runs need it
 
-        return gzip.GzipFile(self.path)
+            return gzip.GzipFile(fileobj=packed)
+        from passmuster.traces._zstd import MISSING_ZSTD, ZstdMissing, unpacked
+
+        try:
+            return unpacked(packed)
+        except ZstdMissing as error:
+            raise TraceError(Problem(MISSING_ZSTD, self.name)) from error
+
+    def _stored(self) -> Any:
+        """The bytes as they are stored."""
+        if not self.remote:
+            return io.FileIO(self.path)
+        from passmuster.traces._remote import RemoteFile  # late, as it needs an extra
+
+        return RemoteFile(self.path, self.stated[0] if self.stated else None)
+
+
+@contextlib.contextmanager
+def unchanged(sources: Iterable[Source]) -> Iterator[None]:
+    """A time in which these files must not change: they are read in parts, and more than once."""
+    before = {source: _mark(source) for source in sources}
+    yield
+    changed = [source.name for source, mark in before.items() if _mark(source) != mark]
+    if changed:
+        message = "changed while it was read, so that no verdict holds for it: run again when nothing writes to it"
+        raise TraceError([Problem(message, name) for name in changed])
+
+
+def mark_of(source: Source) -> str:
+    """A mark that changes when the file does."""
+    return repr(_mark(source))
+
+
+def _mark(source: Source) -> tuple[int, int, int] | str | None:
+    if source.remote:
+        from passmuster.traces._remote import stat
+
+        return stat(source.path).mark
+    try:
+        found = os.stat(source.path)
+    except OSError:  # whoever reads it says why
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def find_sources(patterns: Iterable[str], base: Path, root: Path, format: str | None = None) -> list[Source]:
@@ -65,6 +139,9 @@ def find_sources(patterns: Iterable[str], base: Path, root: Path, format: str | 
     problems: list[Problem] = []
     found: dict[str, Source] = {}
     for pattern in patterns:
+        if "://" in pattern:
+            found |= _remote(pattern, format)
+            continue
         matches = _expand(pattern, base)
         if not matches:
             problems.append(Problem(_nothing(pattern, base), pattern))
@@ -80,6 +157,15 @@ def find_sources(patterns: Iterable[str], base: Path, root: Path, format: str | 
     if problems:
         raise TraceError(problems)
     return sorted(found.values(), key=lambda source: source.name)
+
+
+def _remote(address: str, format: str | None) -> dict[str, Source]:
+    from passmuster.traces._remote import expand, name_of
+
+    entries = expand(address, lambda path: path.lower().endswith(_ENDINGS))
+    if not entries:
+        raise TraceError(Problem("no trace file is there", name_of(address)))
+    return {one.address: Source(one.address, name_of(one.address), format, (one.size, one.mark)) for one in entries}
 
 
 def _expand(pattern: str, base: Path) -> list[str]:
@@ -110,14 +196,24 @@ def _inside(folder: str) -> Iterator[str]:
         seen.add(real)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if not name.startswith(".") and name.lower().endswith(_ENDINGS):
+            if name.startswith("."):
+                continue
+            if name.lower().endswith(_ENDINGS) or re.search(_ROTATED, name.lower()):
                 yield os.path.join(place, name)
+            elif re.search(_LIKE_TRACES, name.lower()):
+                raise TraceError(Problem(_PASSED_OVER, os.path.join(place, name)))
+
+
+_PASSED_OVER = (
+    "looks like a trace file, but files with this ending are not read: unpack or rename it, move it out of the folder, "
+    "or name the files to read by a glob such as 'traces/*.jsonl'"
+)
 
 
 def _nothing(pattern: str, base: Path) -> str:
     path = os.path.join(base, pattern)
     if os.path.isdir(path):
-        return "holds no trace file (looked for .jsonl, .json and .gz in it and below)"
+        return "holds no trace file (looked for .jsonl, .json, .gz and .zst in it and below)"
     if _is_glob(pattern):
         return "this glob matches no file"
     return "there is no such trace file or folder"

@@ -10,7 +10,8 @@ from math import fsum
 
 from msgspec import Struct
 
-from passmuster.traces._model import LlmCall, ToolCall, Trace
+from passmuster.traces._groups import positions_of
+from passmuster.traces._model import Trace
 
 
 class Totals(Struct, frozen=True):
@@ -63,22 +64,14 @@ def total_duration_ms(trace: Trace) -> float | None:
 
 
 def _durations_of_groups(trace: Trace) -> list[float | None]:
-    """The durations of model calls, tool calls and groups of these; empty where one is not known."""
-    durations: list[float | None] = []
-    longest, group, place = 0.0, None, -1
-    for step in trace.steps:
-        if type(step) is not ToolCall and type(step) is not LlmCall:
-            continue
-        if step.duration_ms is None:
+    """The durations of model calls and, for the calls at each position, of the longest; empty where one is unknown."""
+    durations: list[float | None] = [call.duration_ms for call in trace.model_calls]
+    longest: dict[int, float] = {}
+    for call, position in zip(trace.tool_calls, positions_of(trace), strict=True):
+        if call.duration_ms is None:
             return []
-        own = step.group if type(step) is ToolCall else None
-        if own is not None and own == group:
-            durations[place] = longest = max(longest, step.duration_ms)
-            continue
-        durations.append(step.duration_ms)
-        if type(step) is ToolCall:
-            longest, group, place = step.duration_ms, own, len(durations) - 1
-    return durations
+        longest[position] = max(longest.get(position, 0.0), call.duration_ms)
+    return [] if None in durations else [*durations, *longest.values()]
 
 
 def _sum(figures: list[float | None]) -> float | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from passmuster.traces._native_form import MISNAMED_ARGUMENTS, TraceFields
+from passmuster.traces._native_form import TraceFields
 
 _NAMES = {
     "FormToolCall": "tool_call",
@@ -18,13 +18,18 @@ _NAMES = {
     "_FaultFields": "error",
 }
 """How the schema names the classes that it is derived from."""
+_MISNAMED = (
+    *("args", "arg", "argument", "input", "inputs", "parameters", "params", "kwargs"),
+    *("tool_args", "tool_input"),
+)
+"""Common names under which `arguments` are not read."""
 
 
 def trace_schema() -> dict[str, Any]:
     """The native form as JSON Schema 2020-12, with descriptions: what is valid is read, and nothing else.
 
-    Except for how a number is written (`5.0` where a whole number is expected) and for tool calls in fields that are
-    not read, which a schema does not see.
+    Except for how a number is written (`5.0` where a whole number is expected), and for tool calls and arguments in
+    fields that are not read, which a schema does not see.
     """
     generated = msgspec.json.schema(TraceFields)["$defs"]
     root = _cleaned(generated.pop("TraceFields"))
@@ -33,16 +38,15 @@ def trace_schema() -> dict[str, Any]:
         "if": {"properties": {"arguments": {"type": "null"}}},
         "then": {
             "$comment": "Arguments under another name would not be read.",
-            "properties": {name: {"type": "null"} for name in MISNAMED_ARGUMENTS},
+            "properties": {name: {"type": "null"} for name in _MISNAMED},
         },
     }
-    metadata = {"description": "For your own use; not read."}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:passmuster:trace:1",
         "title": "Trace",
         **root,
-        "properties": {"type": False, **root["properties"], "metadata": metadata},
+        "properties": {"type": False, **root["properties"]},
         "anyOf": [
             {"required": ["steps"], "properties": {"steps": {"type": "array"}}},
             {"required": ["answer"], "properties": {"answer": {"type": "string"}}},
@@ -59,7 +63,11 @@ def _cleaned(node: Any) -> Any:
         return node
     if "$ref" in node:
         return {"$ref": f"#/$defs/{_NAMES[node['$ref'].rpartition('/')[2]]}"}
-    kept = {key: _cleaned(value) for key, value in node.items() if key not in ("title", "discriminator")}
+    kept = {
+        key: _cleaned(value)
+        for key, value in node.items()
+        if key not in ("title", "discriminator") and not (key == "additionalProperties" and value is False)
+    }
     if "description" in kept:
         kept["description"] = " ".join(kept["description"].split())
     choices = kept.get("anyOf", ())

@@ -7,8 +7,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster._problems import did_you_mean
-from passmuster.checks._json_schema import FORMATS, Schema, SchemaProblem, compile_schema
+from passmuster.checks._json_schema import Schema, SchemaProblem, compile_schema, dotted, of_a_map
 from passmuster.checks._json_values import TYPES
+from passmuster.checks._schema_patterns import why_no_pattern
+from passmuster.checks._schema_words import FORMATS, type_meant
 from passmuster.checks.args._anchors import Anchor, Anchors, SchemaPath, nearest_anchor
 from passmuster.suite import (
     ANYTHING,
@@ -18,12 +20,10 @@ from passmuster.suite import (
     WHOLE,
     Choice,
     Custom,
-    Definitions,
     Either,
     Entry,
     JsonSchema,
     Key,
-    Late,
     MapOf,
     Mapping,
     Mistake,
@@ -35,6 +35,7 @@ from passmuster.suite import (
     Scalar,
     Sequence,
     Value,
+    kind_of,
     plain,
 )
 
@@ -73,27 +74,29 @@ def _read_factor(reader: Reader, node: Node, at: str) -> float:
 
 def _read_pattern(reader: Reader, node: Node, at: str) -> str:
     text = reader.text(node, at, empty=True)
-    try:
-        compile_schema({"pattern": text})
-    except SchemaProblem as problem:
-        reader.problem(node, f"{at}: {problem.message}")
+    if why := why_no_pattern(text):
+        reader.problem(node, f"{at}: {why}")
     return text
 
 
-class _ArgumentOrNothing(Value[Any]):
-    """What is said of an argument; `reason:` with nothing behind it says that there is one."""
-
-    words = "a map"
-
-    def read(self, reader: Reader, node: Node, at: str) -> Any:
-        return None if isinstance(node, Scalar) and node.value is None else _ARGUMENT.read(reader, node, at)
-
-    def schema(self, definitions: Definitions) -> JsonSchema:
-        return {"anyOf": [{"type": "null"}, _ARGUMENT.schema(definitions)]}
+def _read_type(reader: Reader, node: Node, at: str) -> str:
+    name = node.value if isinstance(node, Scalar) else None
+    if not isinstance(name, str) or name not in TYPES:
+        found = node.text if isinstance(node, Scalar) else kind_of(node)
+        reader.problem(node, f"{at}: '{found}' is not a JSON type{type_meant(found)}")
+        return "string"
+    return name
 
 
-_ARGUMENT: Value[Any] = Late("a map", lambda: RecordOf(Argument))
-_PROPERTIES = MapOf(_ArgumentOrNothing())
+def _read_argument(reader: Reader, node: Node, at: str) -> Any:
+    if isinstance(node, Scalar) and node.value is None:
+        reader.problem(node, f"{at}: is empty, so nothing would be checked; write '{{}}' for any value")
+        return None
+    return RecordOf(Argument).read(reader, node, at)
+
+
+_ARGUMENT: Value[Any] = Custom("a map", _read_argument, lambda definitions: RecordOf(Argument).schema(definitions))
+_PROPERTIES = MapOf(_ARGUMENT)
 _REQUIRED = Custom(
     "true or false", _read_required, {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
 )
@@ -102,13 +105,14 @@ _FORMAT = Custom("a format of JSON Schema", _read_format, {"enum": list(FORMATS)
 _PATTERN = Custom("a regular expression", _read_pattern, PROSE.schema)
 _FACTOR = Custom("a number above 0", _read_factor, {"type": "number", "exclusiveMinimum": 0})
 _OTHERS: Value[Any] = Either("true, false or a map", scalar=BOOLEAN, map=_ARGUMENT)
+_TYPE = Custom(Choice(*TYPES).words, _read_type, Choice(*TYPES).schema)
 _LEVEL = Choice("block", "warn", "log")
 
 
 class Argument(Record, frozen=True, kw_only=True):
     """What a policy says of one argument."""
 
-    type: Annotated[Any, OneOrMore(Choice(*TYPES)), Key("A JSON type, or a list of them.", example="number")] = None
+    type: Annotated[Any, OneOrMore(_TYPE), Key("A JSON type, or a list of them.", example="number")] = None
     required: Annotated[
         Any, _REQUIRED, Key("The argument is required. On an object also a list of its required properties.")
     ] = None
@@ -188,9 +192,7 @@ class _Builder:
         required: list[str] = []
         for entry in node:
             map_ = entry.value
-            if not isinstance(map_, Mapping):  # `reason:` with nothing said of it
-                found[entry.key] = {}
-                continue
+            assert isinstance(map_, Mapping)  # it has been read without a problem
             found[entry.key] = self.argument(map_, (*path, "properties", entry.key), level)
             needed = map_.entries.get("required")
             if needed and isinstance(needed.value, Scalar) and needed.value.value is True:
@@ -248,17 +250,23 @@ ARGUMENTS = Custom("a map of arguments to what they may be", _read_arguments, _P
 
 
 def note_uncompilable(reader: Reader, node: Node, at: str, found: ArgumentsSchema) -> None:
-    """Note what keeps a schema from being compiled, at the line where it stands."""
+    """Note what keeps a schema from being compiled or from checking what it says, at the line where it stands."""
+    anchors = found.anchors
+
+    def spelled(path: SchemaPath) -> str:
+        anchor = anchors.get(path)
+        return anchor.said.key if anchor and isinstance(anchor.said, Entry) else str(path[-1])
+
     try:
-        compile_schema(found.schema)
+        compile_schema(of_a_map(found.schema), spelled)
     except SchemaProblem as problem:
-        anchor = nearest_anchor(found.anchors, problem.path) if problem.path else _of_ref(found.anchors, problem)
-        where = ".".join(str(part) for part in problem.path)
-        message = f"{at}: {where + ': ' if where else ''}{problem.message}"
-        reader.problem(replace(node, line=anchor.line, column=1) if anchor else node, message)
+        for mistake in problem.mistakes:
+            anchor = nearest_anchor(anchors, mistake.path) if mistake.path else _of_ref(anchors, mistake.message)
+            message = f"{at}: {dotted(mistake.path)}{mistake.message}"
+            reader.problem(replace(node, line=anchor.line, column=1) if anchor else node, message)
 
 
-def _of_ref(anchors: Anchors, problem: SchemaProblem) -> Anchor | None:
+def _of_ref(anchors: Anchors, message: str) -> Anchor | None:
     """An unresolved `$ref` is reported without its place."""
     refs = (anchor for path, anchor in anchors.items() if path and path[-1] == "$ref")
-    return next((ref for ref in refs if ref.constraint.split(": ", 1)[-1].lstrip("#") in problem.message), None)
+    return next((ref for ref in refs if ref.constraint.split(": ", 1)[-1].lstrip("#") in message), None)

@@ -4,19 +4,23 @@ A policy is `tools.NAME.arguments.ARG` in words of its own, `tools.NAME.schema` 
 `tools/list` answer, or a list of OpenAI or Anthropic tool definitions.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from jsonschema_rs import Validator
 from msgspec import Struct
+from msgspec.structs import replace
 
 from passmuster.checks._json_schema import read_schema
+from passmuster.checks._schema_patterns import engine_pattern
 from passmuster.checks.args._anchors import Anchor, Anchors, SchemaPath
 from passmuster.checks.args._arguments import ARGUMENTS, ArgumentsSchema, note_uncompilable
+from passmuster.checks.args._definitions import read_definition
 from passmuster.suite import (
     BOOLEAN,
     PROSE,
     Custom,
+    Entry,
     Key,
     Mapping,
     Mistake,
@@ -30,11 +34,15 @@ from passmuster.suite import (
     plain,
     read_record,
     why_bad_glob,
+    why_no_tool,
 )
+
+if TYPE_CHECKING:
+    from passmuster.checks.args._assay_policy import Translated
 
 Effect = Literal["read", "write", "irreversible"]
 _SHARED = ("$defs", "definitions")
-_SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
+_ASSAY = {"allow", "deny", "schemas", "constraints", "arg_constraints", "require_args"}
 
 
 class ToolPolicy(Struct, frozen=True):
@@ -61,6 +69,8 @@ class Policy(Struct, frozen=True):
     tools: tuple[ToolPolicy, ...] = ()
     effects: dict[str, Effect] = {}
     """What tools do to the world, where MCP annotations say so."""
+    strict: bool = False
+    """Whether it lists all tools there are, so that any other is a violation."""
 
 
 class ToolEntry(Record, frozen=True, kw_only=True):
@@ -96,6 +106,11 @@ def read_policy(reader: Reader, node: Node) -> Policy:
     if "jsonrpc" in map_ and isinstance(answer, Mapping):  # a saved JSON-RPC answer around the list
         map_ = answer
     tools = map_.get("tools")
+    if _ASSAY & map_.entries.keys() or tools is None or (isinstance(tools, Mapping) and _may_be_assay(tools)):
+        from passmuster.checks.args import _assay_policy  # late, for most policies are written in our words
+
+        if _assay_policy.is_assay_policy(map_):
+            return _of_assay(reader, _assay_policy.left_out(map_), _assay_policy.translated(map_))
     if tools is None:
         if isinstance(node, Mapping):
             reader.problem(node, "a policy needs 'tools': a map of tool names, or a list of tool definitions")
@@ -109,7 +124,7 @@ def read_policy(reader: Reader, node: Node) -> Policy:
     if isinstance(tools, Mapping) and not tools.entries:
         reader.problem(tools, "tools: is empty, so no call would be checked")
     for entry in named:
-        if bad := why_bad_glob(entry.key):
+        if bad := why_bad_glob(entry.key) or why_no_tool(entry.key):
             reader.problem(entry, f"tools: {bad}")
     read = [
         ToolPolicy(entry.key, _tool(reader, entry.value, f"tools.{entry.key}", shared), entry.line) for entry in named
@@ -117,13 +132,32 @@ def read_policy(reader: Reader, node: Node) -> Policy:
     return Policy(reader.file, line, tuple(read))
 
 
-POLICY = Custom(
-    "a policy file", lambda reader, node, at: reader.linked(node, at, read_policy), {"type": "string", "minLength": 1}
+def _may_be_assay(tools: Mapping) -> bool:
+    return bool(_ASSAY & tools.entries.keys()) or any(
+        isinstance(entry.value, Mapping) and "args" in entry.value for entry in tools
+    )
+
+
+def _of_assay(reader: Reader, ignored: Iterable[Entry], found: "Translated") -> Policy:
+    for entry in ignored:
+        reader.remark(entry, f"policy: '{entry.key}' says nothing about arguments, so it is not checked here")
+    return replace(read_policy(reader, found.policy), strict=found.strict)
+
+
+def _read(reader: Reader, node: Node, at: str) -> Policy | None:
+    return read_policy(reader, node) if isinstance(node, Mapping) else reader.linked(node, at, read_policy)
+
+
+POLICY: Custom[Policy | None] = Custom(
+    "a policy file, or a policy",
+    _read,
+    {"anyOf": [{"type": "string", "minLength": 1}, {"type": "object", "minProperties": 1}]},
 )
 
 
 def _tool(reader: Reader, node: Node, at: str, shared: dict[str, Mapping]) -> ArgumentsSchema:
-    if isinstance(node, Scalar) and node.value is None:  # `refund:` with nothing below: known, any arguments
+    if isinstance(node, Scalar) and node.value is None:
+        reader.problem(node, f"{at}: is empty; write '{{}}' for a tool that is known and takes any arguments")
         return ArgumentsSchema({"type": "object"})
     entry = read_record(ToolEntry, reader, node, at)
     if entry is None:
@@ -131,7 +165,7 @@ def _tool(reader: Reader, node: Node, at: str, shared: dict[str, Mapping]) -> Ar
     if entry.schema is not None:
         return _full_schema(reader, entry.schema, f"{at}.schema", shared)
     arguments = entry.arguments
-    if arguments is None or (isinstance(arguments, Scalar) and arguments.value is None):
+    if arguments is None:
         arguments = Mapping({}, node.line, node.column)
     read = ARGUMENTS.read(reader, arguments, f"{at}.arguments")
     if entry.additional_arguments or not isinstance(read.schema, dict):
@@ -164,15 +198,17 @@ def _full_schema(reader: Reader, node: Node, at: str, shared: dict[str, Mapping]
 def _anchor_all(file: str, node: Node, path: SchemaPath, anchors: Anchors) -> None:
     if isinstance(node, Mapping):
         for entry in node:
-            anchors[(*path, entry.key)] = Anchor(file, entry.line, entry)
-            _anchor_all(file, entry.value, (*path, entry.key), anchors)
+            # The validator names a property by the pattern that is run.
+            key = engine_pattern(entry.key) if path[-1:] == ("patternProperties",) else entry.key
+            anchors[(*path, key)] = Anchor(file, entry.line, entry)
+            _anchor_all(file, entry.value, (*path, key), anchors)
     elif isinstance(node, Sequence):
         for place, item in enumerate(node.items):
             _anchor_all(file, item, (*path, place), anchors)
 
 
 def _of_definitions(reader: Reader, node: Sequence, line: int, shared: dict[str, Mapping]) -> Policy:
-    """MCP, OpenAI or Anthropic tool definitions; they may have any keys that say nothing about arguments."""
+    """MCP, OpenAI or Anthropic tool definitions."""
     tools: dict[str, ToolPolicy] = {}
     lines: dict[str, int] = {}
     effects: dict[str, Effect] = {}
@@ -180,26 +216,18 @@ def _of_definitions(reader: Reader, node: Sequence, line: int, shared: dict[str,
         reader.problem(node, "tools: is empty, so no call would be checked")
     for place, item in enumerate(node.items):
         at = f"tools[{place}]"
-        map_ = reader.mapping(item, at)
-        annotations = map_.get("annotations")
-        function = map_.get("function")
-        if isinstance(function, Mapping):
-            map_ = function
-        name_node = map_.get("name")
-        if name_node is None:
-            if isinstance(item, Mapping):
-                reader.problem(item, f"{at}: a tool definition needs a 'name'")
+        definition = read_definition(reader, item, at)
+        if definition is None:
             continue
-        name = reader.text(name_node, f"{at}.name")
+        name = reader.text(definition.name, f"{at}.name")
         if name in tools:
-            reader.problem(name_node, f"{at}: the tool '{name}' is already defined on line {lines[name]}")
-        lines[name] = name_node.line
-        entry = next((map_.entries[key] for key in _SCHEMA_KEYS if key in map_), None)
-        if entry is None or (isinstance(entry.value, Scalar) and entry.value.value is None):
-            read = ArgumentsSchema({"type": "object"})
-        else:
+            reader.problem(definition.name, f"{at}: the tool '{name}' is already defined on line {lines[name]}")
+        lines[name] = definition.name.line
+        entry, read = definition.schema, ArgumentsSchema({"type": "object"})
+        if entry is not None:
             read = _full_schema(reader, entry.value, f"{at}.{entry.key}", shared)
-        tools[name] = ToolPolicy(escape_glob(name), read, map_.line)
+        tools[name] = ToolPolicy(escape_glob(name), read, definition.map_.line)
+        annotations = definition.annotations
         if isinstance(annotations, Mapping) and (effect := _effect(reader, annotations, at)):
             effects[name] = effect
     return Policy(reader.file, line, tuple(tools.values()), effects)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, cast
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from passmuster.checks._json_values import TYPES
 from passmuster.checks._outcome import Level, Violation
-from passmuster.checks._spec import CheckError
+from passmuster.checks._spec import CheckError, PatternLimit
 from passmuster.checks._view import View
 from passmuster.checks.args._anchors import Anchor, SchemaPath, anchor_of_value, nearest_anchor
 from passmuster.checks.args._policy import CompiledTool
@@ -50,15 +51,22 @@ def violations_of_call(view: View, call: int, tool: CompiledTool) -> list[Violat
     arguments = view.calls[call].arguments
     oversized = set(oversized_numbers(arguments)) if view.trace.has_oversized_number else set()
     found: list[Violation] = []
-    for error in tool.validator.iter_errors(arguments):
+    for error in _errors(tool, arguments):
         if isinstance(error.kind, _LIMITS):
-            raise CheckError(_limit_message(view.names[call], error, tool))
+            raise PatternLimit(view.names[call], _limit_message(view.names[call], error, tool))
         if tuple(error.instance_path) not in oversized:  # reported below, once
             found += _of_error(view, call, tool, error)
     anchors, schema = tool.policy.arguments.anchors, tool.policy.arguments.schema
     for path in sorted(oversized, key=str):
         found.append(_violation(view, call, tool, path, anchor_of_value(anchors, schema, path), _OVERSIZED))
     return found
+
+
+def _errors(tool: CompiledTool, arguments: Any) -> Iterator[ValidationError]:
+    try:
+        return iter(tool.validator.iter_errors(arguments))
+    except ValueError as error:  # the validator refuses what nests too deep
+        raise CheckError(f"the arguments of a call cannot be checked: {error}") from error
 
 
 def _of_error(view: View, call: int, tool: CompiledTool, error: ValidationError) -> list[Violation]:

@@ -5,7 +5,7 @@ A kind is a `CheckSpec`: a record of the keys that it adds to a test, compiled i
 
 from passmuster._registry import Registry
 from passmuster.checks._outcome import Outcome, Violation
-from passmuster.checks._spec import Check, CheckError, CheckSpec
-from passmuster.checks._view import ToolIndex, View
+from passmuster.checks._spec import Check, CheckError, CheckSpec, StatedRule
+from passmuster.checks._view import ToolIndex, ToolSet, View
 
 KINDS = Registry(__name__)

@@ -7,8 +7,11 @@ policy does not know is counted, and with `strict` is a violation. All violation
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
-from passmuster.checks._json_schema import Schema, compile_schema
+from passmuster._problems import plural
+from passmuster.checks._json_schema import compile_checked, of_a_map
 from passmuster.checks._outcome import status_of
+from passmuster.checks._reasoning import Ending, Reasoning, Reasons
+from passmuster.checks._spec import PatternLimit
 from passmuster.checks.args import (
     ARGUMENTS,
     POLICY,
@@ -91,18 +94,56 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
         line = self.lines["tool"]
         return Policy(self.file, line, (ToolPolicy(self.tool, self.constraints, line),))
 
+    def named_tools(self) -> Iterator[tuple[str, int, str]]:
+        """The tool of a test without a policy file."""
+        if self.tool is not None:
+            yield self.tool, self.lines["tool"], "the test"
+
+    def known_tools(self) -> Iterator[str]:
+        """The tools of the policy file."""
+        return (one.pattern for one in self.policy.tools) if self.policy is not None else iter(())
+
+    def reasons(self, tools: ToolIndex) -> Reasons:
+        """Call by call: which part of the policy it is held against."""
+        known = _KnownTools(self.effective_policy, self.tools)
+
+        def explain(view: View, outcome: Outcome) -> Iterator[Reasoning]:
+            for call, name in enumerate(view.names):
+                own = tuple(one for one in outcome.violations if one.call_index == call + 1)
+                yield self._reason(known.compiled(name), view, call, own)
+
+        return explain
+
+    def _reason(
+        self, compiled: list[CompiledTool] | None, view: View, call: int, own: tuple[Violation, ...]
+    ) -> Reasoning:
+        what = f"call {call + 1}: {view.names[call]}"
+        if compiled is None:
+            return Reasoning(what, "not exercised", steps=("`tools` of the test leaves this tool out",))
+        if not compiled:
+            absent = ("the policy does not have this tool",)
+            return Reasoning(what, "broken" if own else "not exercised", steps=absent, violations=own)
+        others = [f"{one.file}:{one.policy.line}" for one in compiled[1:]]
+        ending: Ending = "broken" if own else "held"
+        if view.calls[call].arguments is None:
+            return Reasoning(what, "undecided", steps=("the trace does not record its arguments",))
+        first = compiled[0]
+        steps = (f"and held against {', '.join(others)}",) if others else ()
+        return Reasoning(what, ending, first.policy.line, first.file, steps, own)
+
     def compile(self, tools: ToolIndex) -> Check:
         policy = self.effective_policy
         known = _KnownTools(policy, self.tools)
         passed = _Passed()
+        given_up: dict[str, str] = {}
+        """Tools with a pattern that reached its limit, and what was said: it would do so again on every trace."""
 
         def check(view: View) -> Outcome:
             names = view.names
+            if given_up and (tool := next((name for name in names if name in given_up), None)):
+                raise CheckError(f"{given_up[tool]} (it is not tried again in this run)")
             try:
-                results = [
-                    is_valid(call.arguments)
-                    for is_valid, call in zip(map(known.__getitem__, names), view.calls, strict=True)
-                ]
+                results = [known[call.tool](call.arguments) for call in view.calls]
             except ValueError as error:  # the validator refuses what nests too deep
                 raise CheckError(f"the arguments of a call cannot be checked: {error}") from error
             if view.trace.has_oversized_number:
@@ -112,7 +153,11 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
                 ]
             if False not in results and not self.tools:
                 return passed[len(names)]
-            return self._look_closer(view, policy, known, results)
+            try:
+                return self._look_closer(view, policy, known, results)
+            except PatternLimit as limit:
+                given_up[limit.tool] = str(limit)
+                raise
 
         return check
 
@@ -122,6 +167,7 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
 
         violations: list[Violation] = []
         unknown: dict[str, int] = {}
+        undecided: list[str] = []
         checked = 0
         for call, name in enumerate(view.names):
             compiled = known.compiled(name)
@@ -129,15 +175,33 @@ class ArgsValid(CheckSpec, frozen=True, kw_only=True):
                 continue
             if not compiled:
                 unknown[name] = unknown.get(name, 0) + 1
-                if self.strict:
+                if self.strict or policy.strict:
                     violations.append(_unknown_tool(view, policy, call))
+                continue
+            if view.calls[call].arguments is None:
+                undecided.append(name)
                 continue
             checked += 1
             if not results[call]:
                 for one in compiled:
                     violations += violations_of_call(view, call, one)
-        exercised = checked > 0 or (self.strict and bool(unknown))
+        exercised = checked > 0 or ((self.strict or policy.strict) and bool(unknown))
         stats = {"unknown_tools": unknown} if unknown else None
+        if undecided and status_of(violations) != "fail":
+            tools = ", ".join(dict.fromkeys(undecided))
+            message = (
+                f"the trace does not record the arguments of {plural(len(undecided), 'call')} ({tools}), so they "
+                "cannot be checked; record them, or skip such traces with --accept-loss"
+            )
+            return Outcome(
+                "error",
+                exercised,
+                tuple(violations),
+                checked=checked,
+                stats=stats,
+                message=message,
+                cause="unknown_arguments",
+            )
         return Outcome(status_of(violations), exercised, tuple(violations), checked=checked, stats=stats)
 
 
@@ -171,7 +235,7 @@ class _KnownTools(dict[str, Valid]):
     def __init__(self, policy: Policy, only: tuple[str, ...]) -> None:
         super().__init__()
         compiled = [
-            CompiledTool(compile_schema(_of_a_map(one.arguments.schema)), one, policy.file) for one in policy.tools
+            CompiledTool(compile_checked(of_a_map(one.arguments.schema)), one, policy.file) for one in policy.tools
         ]
         self._exact = {one.policy.pattern: one for one in compiled if is_literal(one.policy.pattern)}
         self._globs = [(glob_matcher(one.policy.pattern), one) for one in compiled]
@@ -196,12 +260,10 @@ def _validity(compiled: list[CompiledTool] | None) -> Valid:
     if compiled is None:
         return lambda arguments: True
     if len(compiled) == 1:
-        return compiled[0].validator.is_valid
-    return lambda arguments: bool(compiled) and all(one.validator.is_valid(arguments) for one in compiled)
-
-
-def _of_a_map(schema: Schema) -> Schema:
-    """The schema, asking for a map where it does not say so itself: JSON Schema lets a list pass any `properties`."""
-    if schema is False or (isinstance(schema, dict) and "type" in schema):
-        return schema
-    return {"type": "object", **(schema if isinstance(schema, dict) else {})}
+        is_valid = compiled[0].validator.is_valid
+        if is_valid(None):  # null stands for arguments that are not recorded, not for a value
+            return lambda arguments: arguments is not None and is_valid(arguments)
+        return is_valid
+    return lambda arguments: (
+        bool(compiled) and arguments is not None and all(one.validator.is_valid(arguments) for one in compiled)
+    )

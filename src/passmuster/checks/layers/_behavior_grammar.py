@@ -11,6 +11,7 @@ from passmuster.checks._selectors import SELECTORS, Selectors
 from passmuster.checks.rules import AnyRule, Rule
 from passmuster.suite import (
     FRACTION,
+    PHRASE,
     REGEX,
     TEXT,
     Behavior,
@@ -45,7 +46,7 @@ class ToolNotCalled(Record, frozen=True, kw_only=True):
 class AnswerContains(Record, frozen=True, kw_only=True):
     """The answer has one of these texts, in any case."""
 
-    answer_contains: Annotated[tuple[str, ...], OneOrMore(TEXT), Key("A text; of a list, any.", example="refund")]
+    answer_contains: Annotated[tuple[str, ...], OneOrMore(PHRASE), Key("A text; of a list, any.", example="refund")]
 
 
 class AnswerMatches(Record, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster import metrics
-from passmuster.checks._outcome import FAIL, IDLE, PASS, Outcome, Violation
+from passmuster.checks._outcome import CALLS_UNKNOWN, FAIL, IDLE, PASS, Outcome, Violation
 from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
 from passmuster.checks._regex_search import search_within_limit
 from passmuster.checks._scenario_outcome import Behaviors, BehaviorsOutcome, CheckReport
@@ -27,12 +27,14 @@ from passmuster.checks.layers._behavior_grammar import (
 )
 from passmuster.checks.layers._layer import check_report, found_by
 from passmuster.checks.layers.answer._answer import has_any
-from passmuster.checks.rules import Rule, Selection
+from passmuster.checks.rules import Rule, Selection, unclear_calls
 from passmuster.suite import Behavior
 from passmuster.traces import Trace
 
 _TOO_SLOW = Outcome("error", True, message="a pattern took longer than a second")
 _JUDGES_OFF = Outcome("skip", True, message="judges are off")
+_NO_CALLS = Outcome("skip", True, message=CALLS_UNKNOWN)
+_NO_ARGUMENTS = Outcome("skip", True, message="a call that may be meant does not record its arguments")
 
 Find = Callable[[View], Iterable[Violation]]
 
@@ -44,6 +46,10 @@ class Observed(Struct, frozen=True):
     """None: nothing happened that could tell."""
     violations: Find | None = None
     about_answer: bool = False
+    is_certain: Callable[[View], bool] = lambda _: False
+    """Whether the calls that a trace shows decide it, whatever further calls there were."""
+    is_unclear: Callable[[View], bool] | None = None
+    """Whether a call that may be meant does not record what it is told by."""
 
 
 class BehaviorCheck:
@@ -61,12 +67,15 @@ class BehaviorCheck:
         self._least = metrics.judge_threshold(asked.threshold)
         self._rule = asked.judge or None
         self._code = _compile(check, tools, forbidden)
+        self.may_stay_idle = isinstance(check, Rule) and check.allow_unexercised
 
     def evaluate(self, view: View) -> Outcome | Question:
         """The outcome where the trace itself tells, else the question for a judge."""
         code = self._code
         if code is not None:
             try:
+                if not code.about_answer and (missing := _unknown(code, view)) is not None:
+                    return missing
                 observed = code.decide(view)
             except TimeoutError:
                 return _TOO_SLOW
@@ -138,12 +147,11 @@ def weigh(checks: Sequence[BehaviorCheck], outcomes: Sequence[Outcome]) -> Behav
         outcomes=tuple(outcomes),
         score=score(observed),
         score_if=score(observed + failed),
-        idle=tuple(check.name for check, outcome in together if not outcome.exercised),
+        idle=tuple(check.name for check, outcome in together if not (outcome.exercised or check.may_stay_idle)),
         failures=tuple(outcome.message or "" for outcome in outcomes if outcome.cause == "no_verdict"),
         violated=violated,
         broken=any(map(_is_broken, wanted)),
         broken_must_not=any(map(_is_broken, barred)),
-        unasked=any(outcome.status == "skip" for outcome in outcomes),
         open_must_not=any(outcome.status in ("skip", "error") for outcome in barred),
     )
 
@@ -161,6 +169,13 @@ def explain_behaviors(checks: Sequence[BehaviorCheck], found: BehaviorsOutcome, 
         else:
             lists["observed" if outcome.status == "pass" else "missing"].append(check.name)
     return Behaviors(**lists, checks=reports)
+
+
+def _unknown(code: Observed, view: View) -> Outcome | None:
+    """Why calls do not tell: the trace records none, or not the arguments of one."""
+    if view.trace.calls_unknown:
+        return None if code.is_certain(view) else _NO_CALLS
+    return _NO_ARGUMENTS if code.is_unclear and code.is_unclear(view) and not code.is_certain(view) else None
 
 
 def _is_broken(outcome: Outcome) -> bool:
@@ -184,7 +199,9 @@ def _compile(check: Check, tools: ToolIndex, forbidden: bool) -> Observed | None
             find = compiled.successes if called != forbidden else compiled.attempts
             return Observed(
                 lambda view: bool(find(view)) == called,
-                lambda view: _calls(view, find(view), compiled.name),
+                lambda view: _calls(view, find(view), compiled),
+                is_certain=lambda view: bool(find(view)),
+                is_unclear=compiled.is_unclear,
             )
         case AnswerContains(answer_contains=texts):
             lowered = [text.lower() for text in texts]
@@ -194,18 +211,26 @@ def _compile(check: Check, tools: ToolIndex, forbidden: bool) -> Observed | None
             return Observed(lambda view: _matches_any(view.trace.answer, searches), about_answer=True)
         case Rule():
             decide = check.compile(tools)
-            return Observed(lambda view: _holds(*decide(view)), None if forbidden else lambda view: decide(view)[1])
+            return Observed(
+                lambda view: _holds(*decide(view)),
+                None if forbidden else lambda view: decide(view)[1],
+                # What is wrong by the calls that are known stays wrong.
+                is_certain=lambda view: bool(view.names) and _holds(*decide(view)) is forbidden,
+                is_unclear=unclear_calls(check, tools),
+            )
         case _:
             return None
 
 
-def _calls(view: View, found: list[int], name: str) -> Iterable[Violation]:
+def _calls(view: View, found: list[int], meant: Selection) -> Iterable[Violation]:
     """The first of the calls that should not be there; one that should be has no place."""
     if not found:
-        yield view.violation(None, message=f"{name} was not called with success", tool=name, actual="no such call")
+        differences = "; ".join(filter(None, (one.difference(view) for one in meant)))
+        message = f"{meant.name} was not called with success{f': {differences}' if differences else ''}"
+        yield view.violation(None, message=message, tool=meant.name, actual=differences or "no such call")
     else:
-        tool = view.names[found[0]]
-        yield view.violation(found[0], message=f"{tool} was called", tool=tool, calls_found=len(found))
+        tool, named = view.names[found[0]], meant.called(view, found[0])
+        yield view.violation(found[0], message=f"{named} was called", tool=tool, calls_found=len(found))
 
 
 def _matches_any(answer: str | None, searches: list[Callable[[str], bool]]) -> bool:

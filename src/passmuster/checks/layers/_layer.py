@@ -14,7 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passmuster.checks._golden import Golden
-from passmuster.checks._outcome import FAIL, PASS, Level, Outcome, Status, Violation, worst
+from passmuster.checks._outcome import (
+    BROKEN,
+    CALLS_UNKNOWN,
+    FAIL,
+    PASS,
+    SKIP,
+    Level,
+    Outcome,
+    Status,
+    Violation,
+    worst,
+)
 from passmuster.checks._scenario_outcome import CheckReport, LayerOutcome
 from passmuster.checks._view import ToolIndex, View
 from passmuster.checks.layers._layer_map import LAYERS
@@ -32,6 +43,8 @@ class LayerCheck(Struct, frozen=True):
     """How it was broken; without it, the message is the one violation."""
     always_fails: bool = False
     """A failure fails whatever the layer: `forbidden_tools`."""
+    reads_calls: bool = False
+    """Whether it is about calls, so that it is undecided where a trace does not record them."""
 
 
 class Context(Struct, frozen=True):
@@ -95,8 +108,15 @@ class CompiledLayer:
 
     def evaluate(self, view: View) -> LayerOutcome:
         """Every check decided."""
-        found = [decide(view) for decide in self._decisions]
+        try:
+            found = [decide(view) for decide in self._decisions]
+        except Exception:  # the other checks keep their results
+            found = [_guarded(decide, view) for decide in self._decisions]
         return self.sound if found == self._all_pass else self._weigh(found)
+
+    def evaluate_without_calls(self, view: View) -> LayerOutcome:
+        """The outcome where the trace does not record its calls: only a forbidden one that it shows is certain."""
+        return self._weigh([FAIL if _is_certain(one.check, view) else SKIP for one in self._stated])
 
     def _weigh(self, found: list[Outcome]) -> LayerOutcome:
         weighed: list[Status] = []
@@ -120,24 +140,56 @@ class CompiledLayer:
             if status in ("fail", "error")
         ]
 
+    def undecided(self, outcome: LayerOutcome) -> list[tuple[str, bool]]:
+        """The checks that could not be decided, and whether each fails whatever the layer."""
+        return [
+            (one.name, one.check.always_fails)
+            for one, status in zip(self._stated, outcome.checks, strict=True)
+            if status == "skip"
+        ]
+
     def explain(self, view: View, outcome: LayerOutcome, file: str) -> list[CheckReport]:
         """The same in words, with every violation at its key and its call."""
         return [_explained(one, view, status, file) for one, status in zip(self._stated, outcome.checks, strict=True)]
 
 
+def _guarded(decide: Callable[[View], Outcome], view: View) -> Outcome:
+    """What a check decides; `BROKEN` where it raises."""
+    try:
+        return decide(view)
+    except Exception:
+        return BROKEN
+
+
 def found_by(find: Callable[[View], Iterable[Violation]] | None, view: View) -> list[Violation]:
-    """The violations that a check finds on second sight; none where a pattern runs out of time only now."""
+    """The violations that a check finds on second sight; none where it breaks or runs out of time only now."""
     try:
         return list(find(view)) if find else []
-    except TimeoutError:
+    except Exception:
         return []
 
 
+def _message(check: LayerCheck, view: View) -> str:
+    """What a check found, or how it broke."""
+    try:
+        return check.message(view)
+    except Exception as error:
+        return f"the check broke: {type(error).__name__}: {error}"
+
+
+def _is_certain(check: LayerCheck, view: View) -> bool:
+    return check.always_fails and check.decide(view) is FAIL
+
+
 def _explained(stated: _Stated, view: View, status: Status, file: str) -> CheckReport:
-    check, message = stated.check, stated.check.message(view)
+    check, message = stated.check, _message(stated.check, view)
     violations: list[Violation] = []
+    if check.reads_calls and view.trace.calls_unknown and not _is_certain(check, view):
+        message = f"unknown: {CALLS_UNKNOWN}"
+        violations = [view.violation(None, message=message)] if status != "skip" else []
+        return check_report(stated.name, stated.line, status, message, file, violations)
     if status in ("fail", "warn", "error"):
-        find = check.violations if check.decide(view) is FAIL else None
+        find = check.violations if _guarded(check.decide, view) is FAIL else None
         violations = found_by(find, view) or [view.violation(None, message=message)]
     return check_report(stated.name, stated.line, status, message, file, violations)
 
@@ -157,6 +209,8 @@ def compile_layer(name: str, layer: Layer, context: Context) -> list[tuple[str, 
     found = []
     for key, declared in sorted(keys.items(), key=lambda one: one[1].order):
         check = declared.compile(layer.values[key], context) if declared.compile else None
+        if name == "path" and check is not None:
+            check = replace(check, reads_calls=True)
         if check is not None:
             found.append((key, layer.lines[key], check))
     return found

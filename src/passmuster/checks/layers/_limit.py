@@ -11,6 +11,17 @@ from passmuster.suite import AMOUNT, Value
 
 _SLACK = 1e-9
 """Sums of dollars and milliseconds are floats: what should equal the limit may lie a hair above it."""
+_MEASURED = {"ms": "duration", "USD": "cost"}
+"""What a unit measures, where its name alone does not say."""
+
+
+class LimitKey(LayerKey, frozen=True, kw_only=True):
+    """The declaration of a key that limits a figure of the run."""
+
+    figure: Callable[[View], float | None]
+    """What is limited; None where it is not known."""
+    at_most: Callable[[float], LayerCheck]
+    """The check that the figure is at most this."""
 
 
 def limit_key(
@@ -23,13 +34,16 @@ def limit_key(
     example: float,
     value: Value[float] = AMOUNT,
     calls: Callable[[View], Sequence[int]] | None = None,
-) -> LayerKey:
+) -> LimitKey:
     """A key that limits a figure of the run; `calls` are the tool calls that it counts, if it does."""
 
-    def compile(limit: float, _: Context) -> LayerCheck:
+    def at_most(limit: float) -> LayerCheck:
         return _at_most(name, limit, unit, figure, calls)
 
-    return LayerKey(value, description, compile, order=order, example=example)
+    def compile(limit: float, _: Context) -> LayerCheck:
+        return at_most(limit)
+
+    return LimitKey(value, description, compile, order=order, example=example, figure=figure, at_most=at_most)
 
 
 def _at_most(
@@ -50,8 +64,9 @@ def _at_most(
     def message(view: View) -> str:
         value = figure(view)
         if value is None:
-            return f"unknown: the trace does not state its {unit}"
-        return f"{shown(value)} {unit} {'≤' if value <= highest else '>'} {shown(limit)}"
+            return f"unknown: the trace does not state its {_MEASURED.get(unit, unit)}"
+        counted = unit.removesuffix("s") if value == 1 and unit not in _MEASURED else unit
+        return f"{shown(value)} {counted} {'≤' if value <= highest else '>'} {shown(limit)}"
 
     def violations(view: View) -> Iterator[Violation]:
         """One, at the first call beyond the limit where calls are counted."""
@@ -75,4 +90,7 @@ def within(value: float, limit: float) -> Outcome:
 
 def shown(value: float) -> str:
     """`1234567`, `0.0051`: as many digits as tell a value from its limit."""
-    return f"{value:.10g}"
+    try:
+        return f"{value:.10g}"
+    except OverflowError:  # a trace made in Python may state a whole number that no double can hold
+        return "more than a double holds"

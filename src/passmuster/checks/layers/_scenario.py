@@ -52,6 +52,7 @@ class ScenarioCheck:
     ) -> None:
         self._suite = suite
         self._pass_score = scenario.pass_score
+        self._every_text = scenario.answer_scope == "all"
         self.may_ask = scenario.may_ask
         """Whether a judge may have to be asked."""
 
@@ -61,13 +62,15 @@ class ScenarioCheck:
             return compile_layer(name, layer, context)
 
         self._contexts: dict[str, Context] = {}
-        answers = compiled("correctness", _correctness_of(scenario))
+        turns = _compile_turns(scenario, suite, tools, judges_only_warn) if scenario.turns else {}
+        answers = compiled("correctness", _correctness_of(scenario)) + turns.get("correctness", [])
         checks = [one for one in answers if isinstance(one[2], LayerCheck)]
         self._stages: list[Stage] = [one[2] for one in answers if not isinstance(one[2], LayerCheck)]
         self._answer = CompiledLayer(checks, "fail", True) if answers else None
-        path, cost = scenario.path, scenario.cost
-        self._path = CompiledLayer(compiled("path", path), "warn", "path" in suite.tightened) if path else None
-        self._cost = CompiledLayer(compiled("cost", cost), "warn", "cost" in suite.tightened) if cost else None
+        path = (compiled("path", scenario.path) if scenario.path else []) + turns.get("path", [])
+        cost = (compiled("cost", scenario.cost) if scenario.cost else []) + turns.get("cost", [])
+        self._path = CompiledLayer(path, "warn", "path" in suite.tightened) if scenario.path or path else None
+        self._cost = CompiledLayer(cost, "warn", "cost" in suite.tightened) if scenario.cost or cost else None
         self._labels = _labels(scenario, suite)
         self._behaviors = _behavior_checks(scenario, tools, judges_only_warn)
         self._wanted = [PASS] * len(self._behaviors)
@@ -124,15 +127,19 @@ class ScenarioCheck:
                 ways.append("must_not")
             if behaviors.broken or (behaviors.score_if is not None and behaviors.score_if < self._pass_score - 1e-9):
                 ways.append("behaviors")
+        undecided, unsettled, open_barred = self._undecided(layers, judged, behaviors)
         outcome = ScenarioOutcome(
-            status=self._together(layers, judged, behaviors, bool(ways)),
+            status=self._together(layers, judged, behaviors, failed=bool(ways), open_barred=open_barred),
             layers=layers,
             judged=tuple(judged),
             correct=_correctness(layers[0], judged) if self._answer else None,
             heard=heard,
             behaviors=behaviors,
             ways=tuple(ways),
-            label=self._labels.quadrant(view.trace.answer) if self._labels else None,
+            label=self._labels.quadrant(self._read(view).texts) if self._labels else None,
+            undecided=undecided,
+            unsettled=unsettled,
+            open_barred=open_barred,
         )
         return replace(outcome, ways=outcome.open_ways) if outcome.status == "error" else outcome
 
@@ -141,12 +148,13 @@ class ScenarioCheck:
 
         The chain is not followed: how good a judge is shows best where it would not have been asked.
         """
-        answered = view.trace.answer is not None
-        asked = [stage.inquiry(view) for stage in self._stages] if answered else []
+        read = self._read(view)
+        answered = read.trace.answer is not None
+        asked = [stage.inquiry(read) for stage in self._stages] if answered else []
         shown = [inquiry for check in self._behaviors if (inquiry := check.inquiry(view)) is not None]
         if self._answer is None or not answered:
             return [*asked, *shown], ()
-        return [*asked, *shown], self._failed(self._answer.evaluate(view))
+        return [*asked, *shown], self._failed(self._answer.evaluate(read))
 
     def explain(self, view: View, outcome: ScenarioOutcome) -> RunReport:
         """The outcome as a report shows it, and what has to be hidden in it."""
@@ -154,7 +162,7 @@ class ScenarioCheck:
         file, redact = self._suite.file, self._suite.redact
         answer, path, cost = outcome.layers
         if self._answer and answer:
-            checks = self._answer.explain(view, answer, file)
+            checks = self._answer.explain(self._read(view), answer, file)
             if self._stages:
                 from passmuster.checks.layers.answer._judged import explain
 
@@ -163,7 +171,8 @@ class ScenarioCheck:
         if self._path and path:
             from passmuster.checks.layers.path._tools import measures
 
-            figures = measures(self._contexts["path"], view)
+            stated = self._contexts.get("path")
+            figures = measures(stated, view) if stated and not view.trace.calls_unknown else {}
             shown["path"] = LayerReport(path.status, self._path.explain(view, path, file), figures)
         if self._cost and cost:
             shown["cost"] = LayerReport(cost.status, self._cost.explain(view, cost, file))
@@ -174,13 +183,21 @@ class ScenarioCheck:
 
         return RunReport(shown, explain_behaviors(self._behaviors, outcome.behaviors, view, file), secrets)
 
+    def _read(self, view: View) -> View:
+        """The trace as correctness reads it."""
+        return view.with_every_text() if self._every_text else view
+
     def _decide_layers(self, view: View) -> Layers:
         """Every layer decided, as far as code can."""
         return (
-            self._answer.evaluate(view) if self._answer else None,
-            self._path.evaluate(view) if self._path else None,
+            self._answer.evaluate(self._read(view)) if self._answer else None,
+            self._decide_path(self._path, view) if self._path else None,
             self._cost.evaluate(view) if self._cost else None,
         )
+
+    @staticmethod
+    def _decide_path(path: CompiledLayer, view: View) -> LayerOutcome:
+        return path.evaluate_without_calls(view) if view.trace.calls_unknown else path.evaluate(view)
 
     def _ask(
         self, view: View, answer: LayerOutcome | None
@@ -191,7 +208,7 @@ class ScenarioCheck:
         found = [check.evaluate(view) for check in self._behaviors]
         asked = [outcome for outcome in found if isinstance(outcome, Question)]
         names = self._failed(answer)
-        chain = ask(self._stages, view, f"{', '.join(names)} failed" if names else None)
+        chain = ask(self._stages, self._read(view), f"{', '.join(names)} failed" if names else None)
         judged: list[Outcome] = []
         told: Sequence[Heard] = ()
         verdicts: list[Heard] = []
@@ -221,17 +238,47 @@ class ScenarioCheck:
         """The deterministic checks of correctness that failed."""
         return tuple(name for name, _ in self._answer.failed(answer)) if answer and self._answer else ()
 
+    def _undecided(
+        self, layers: Layers, judged: Sequence[Outcome], behaviors: BehaviorsOutcome | None
+    ) -> tuple[tuple[str, ...], bool, bool]:
+        """What could not be decided, whether that could have failed the run, and whether it is something forbidden."""
+        names: list[str] = []
+        open_barred = unsettled = False
+        for compiled, layer in zip((self._answer, self._path, self._cost), layers, strict=True):
+            if compiled is not None and layer is not None and "skip" in layer.checks:
+                for name, always_fails in compiled.undecided(layer):
+                    names.append(name)
+                    open_barred |= always_fails
+        stages = (stage.label for stage in self._stages for _ in stage.rubrics)
+        for stage, outcome in zip(stages, judged, strict=False):
+            if outcome.status == "skip" and outcome.cause is None:
+                names.append(stage)
+                unsettled = True
+        for check, outcome in zip(self._behaviors, behaviors.outcomes if behaviors else (), strict=True):
+            if outcome.status == "skip":
+                names.append(check.name)
+                open_barred |= check.forbidden
+                unsettled |= self._pass_score > 0
+        return tuple(dict.fromkeys(names)), unsettled or open_barred, open_barred
+
     def _together(
-        self, layers: Layers, judged: Sequence[Outcome], behaviors: BehaviorsOutcome | None, failed: bool
+        self,
+        layers: Layers,
+        judged: Sequence[Outcome],
+        behaviors: BehaviorsOutcome | None,
+        *,
+        failed: bool,
+        open_barred: bool,
     ) -> Status:
         """The status of the run: a failure that is certain wins over a judge without a verdict."""
         if failed:
             return "fail"
         if any(outcome.status == "error" for outcome in judged) or (behaviors and self._is_unsettled(behaviors)):
             return "error"
-        if behaviors is not None and (behaviors.score is None or behaviors.open_must_not):
+        unscored = behaviors is not None and behaviors.score is None
+        if open_barred or (unscored and self._pass_score > 0) or (behaviors is not None and behaviors.open_must_not):
             return "skip"
-        status: Status = "pass" if behaviors is not None else "skip"
+        status: Status = "pass" if behaviors is not None and not unscored else "skip"
         for outcome in judged:  # a pass, a warning or a skip
             status = worst(status, outcome.status)
         return worst(status, _status(layers))
@@ -308,13 +355,45 @@ def _labels(scenario: Scenario, suite: Suite) -> Labels | None:
     return Labels(suite.classification, scenario.label)
 
 
-def _behavior_checks(scenario: Scenario, tools: ToolIndex, only_warn: bool) -> list[BehaviorCheck]:
-    if not scenario.expected_behaviors and not scenario.must_not:
-        return []
-    from passmuster.checks.layers._behaviors import BehaviorCheck
+def _compile_turns(
+    scenario: Scenario, suite: Suite, tools: ToolIndex, only_warn: bool
+) -> dict[str, list[tuple[str, int, Any]]]:
+    """The checks that turns state, by layer, and the one that there are so many turns."""
+    from passmuster.checks.layers._turns import in_turn, turn_of, turns_check
 
-    return [
-        BehaviorCheck(one, tools, forbidden=forbidden, judges_only_warn=only_warn)
-        for forbidden, listed in ((False, scenario.expected_behaviors), (True, scenario.must_not))
-        for one in listed
-    ]
+    line = scenario.lines.get("turns", scenario.line)
+    found: dict[str, list[tuple[str, int, Any]]] = {"correctness": [("turns", line, turns_check(scenario.turns))]}
+    every_text = scenario.answer_scope == "all"
+    for number, turn in enumerate(scenario.turns):
+        find = turn_of(number, every_text=every_text)
+        for name, layer in turn.layers:
+            context = Context(layer.values, suite, tools, None, only_warn)
+            for key, key_line, check in compile_layer(name, layer, context):
+                if isinstance(check, LayerCheck):
+                    check = in_turn(find, check)
+                else:
+                    check = replace(check, turn=number, find_turn=find)
+                found.setdefault(name, []).append((f"turns[{number}].{key}", key_line, check))
+    return found
+
+
+def _behavior_checks(scenario: Scenario, tools: ToolIndex, only_warn: bool) -> list[BehaviorCheck]:
+    found: list[BehaviorCheck] = []
+    if scenario.expected_behaviors or scenario.must_not:
+        from passmuster.checks.layers._behaviors import BehaviorCheck
+
+        found += [
+            BehaviorCheck(one, tools, forbidden=forbidden, judges_only_warn=only_warn)
+            for forbidden, listed in ((False, scenario.expected_behaviors), (True, scenario.must_not))
+            for one in listed
+        ]
+    if scenario.turns:
+        from passmuster.checks.layers._turns import TurnBehavior
+
+        found += [
+            TurnBehavior(number, one, tools, forbidden=forbidden, judges_only_warn=only_warn)
+            for number, turn in enumerate(scenario.turns)
+            for forbidden, listed in ((False, turn.expected_behaviors), (True, turn.must_not))
+            for one in listed
+        ]
+    return found

@@ -4,13 +4,16 @@ A plain value means equal (numbers by value), a plain map each listed key, a pla
 `$` words says more; all of them have to hold.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, TypeVar
 
+from passmuster._control_characters import why_control_character
 from passmuster._problems import did_you_mean
-from passmuster.checks._json_values import TYPES
+from passmuster.checks._json_values import TYPES, why_bad_path
 from passmuster.checks.matchers import _matchers as m
+from passmuster.checks.matchers._possible import why_impossible
 from passmuster.suite import (
     ANYTHING,
     NUMBER,
@@ -49,11 +52,14 @@ class _AnyMatcher(Value[m.Matcher]):
         if isinstance(node, Scalar):
             if node.undefined_alias:
                 reader.text(node, at)
+            elif why := _why_no_literal(node):
+                reader.problem(node, f"{at}: {why}")
             return m.Equal(node.value)
-        words = [entry for entry in node if entry.key.startswith("$")]
-        if not words:
-            return m.Keys({entry.key: self.read(reader, entry.value, f"{at}.{entry.key}") for entry in node})
-        return _read_words(reader, node, at)
+        if any(entry.key.startswith("$") for entry in node):
+            return _read_words(reader, node, at)
+        if why := _why_no_keys(node):
+            reader.problem(node, f"{at}: {why}")
+        return m.Keys({entry.key: self.read(reader, entry.value, f"{at}.{entry.key}") for entry in node})
 
     def schema(self, definitions: Definitions) -> JsonSchema:
         return definitions.ref("matcher", lambda: self._schema(definitions))
@@ -72,6 +78,75 @@ class _AnyMatcher(Value[m.Matcher]):
 
 
 MATCHER = _AnyMatcher()
+
+
+class _Args(Value[dict[str, m.Matcher]]):
+    """What is asked of arguments, by name or dotted path."""
+
+    words = f"a map of names to: {_AnyMatcher.words}"
+
+    def read(self, reader: Reader, node: Node, at: str) -> dict[str, m.Matcher]:
+        found: dict[str, m.Matcher] = {}
+        for entry in reader.mapping(node, at):
+            if entry.key in _WORDS:
+                reader.problem(
+                    entry, f"{at}: '{entry.key}' stands where the name of an argument belongs, and can never fit"
+                )
+            elif why := why_bad_path(entry.key):
+                reader.problem(entry, f"{at}: {why}")
+            before = len(reader.problems)
+            found[entry.key] = matcher = MATCHER.read(reader, entry.value, f"{at}.{entry.key}")
+            if len(reader.problems) == before and (why := why_impossible(matcher)):
+                reader.problem(entry.value, f"{at}.{entry.key}: {why}")
+        return found
+
+    def schema(self, definitions: Definitions) -> JsonSchema:
+        return {"type": "object", "additionalProperties": MATCHER.schema(definitions)}
+
+
+ARGS = _Args()
+_OPERATOR = r"(?:[<>]=?|=[<>]|[≥≤≠]|[!=]=|=)"
+_AMOUNT = r"\s*[-+]?\s*[$€£]?\s*(?:\d[\d_,.]*|\.\d+)(?:e[-+]?\d+)?\s*(?:%|[A-Za-z]{1,4})?\s*"
+_COMPARISON = re.compile(rf"\s*(?:(?:and|or|&&|\|\||,)?\s*{_OPERATOR}{_AMOUNT})+", re.IGNORECASE)
+_BARE = {"gt": NUMBER, "gte": NUMBER, "lt": NUMBER, "lte": NUMBER, "regex": TEXT, "glob": TEXT}
+"""Words of matchers that hardly are the keys of an argument, where they are all that a map has."""
+
+
+def _why_no_literal(node: Scalar) -> str | None:
+    """Why a plain value was hardly meant to be compared as it stands."""
+    if node.value is None and not node.text:
+        return "is empty; write 'null' for the value null, or '{$absent: true}' where there is none"
+    if not isinstance(node.value, str):
+        return None
+    text = node.value
+    if _COMPARISON.fullmatch(text):
+        meant = f"write {_as_matcher(text)}, or {{$eq: '{text}'}} for the text"
+        return f"'{text}' is a text, which can never match a number; {meant}"
+    word = re.match(r"\s*(\$\w+)", text)
+    if word and word[1] in _WORDS:
+        return f"'{text}' is a text, which can never match a number; write {{{word[1]}: …}}, or {{$eq: '{text}'}}"
+    return None
+
+
+def _as_matcher(text: str) -> str:
+    """What somebody meant by `"> 1000"`."""
+    words = {">": "$gt", ">=": "$gte", "=>": "$gte", "≥": "$gte", "<": "$lt", "<=": "$lte", "=<": "$lte", "≤": "$lte"}
+    found = re.findall(rf"({_OPERATOR}){_AMOUNT}", text)
+    numbers = re.findall(r"[-+]?[\d.][\d_,.]*", text)
+    parts = [f"{words.get(sign, '$eq')}: {number}" for sign, number in zip(found, numbers, strict=False)]
+    inner = "{" + ", ".join(parts) + "}"
+    return f"{{$not: {numbers[0]}}}" if found[0] in ("!=", "≠") else inner
+
+
+def _why_no_keys(node: Mapping) -> str | None:
+    """Why a plain map was hardly meant as the fields of an argument."""
+    if path := next((entry.key for entry in node if re.search(r"\[(\*|-?\d+)\]", entry.key)), None):
+        return f"'{path}' can never fit: paths stand directly under 'args'; in here write maps and lists"
+    bare = [entry.key for entry in node if entry.key in _BARE and isinstance(entry.value, Scalar)]
+    if not bare or len(bare) < len(node.entries):
+        return None
+    name = bare[0]
+    return f"'{name}' is the name of a field here and can never compare; write '${name}', or $eq for a map with it"
 
 
 class _As(Value[m.Matcher]):
@@ -96,7 +171,8 @@ def _read_true(reader: Reader, node: Node, at: str) -> bool:
 
 def _read_glob(reader: Reader, node: Node, at: str) -> str:
     text = reader.text(node, at)
-    if bad := why_bad_glob(text):
+    control = why_control_character(text)
+    if bad := why_bad_glob(text) or (f"the pattern has {control[0]}" if control else None):
         reader.problem(node, f"{at}: {bad}")
     return text
 
@@ -195,8 +271,11 @@ class MatcherWords(Record, frozen=True, kw_only=True):
         return parts[0] if len(parts) == 1 else m.AllOf(tuple(parts))
 
 
+_WORDS = fields_of(MatcherWords)
+
+
 def _read_words(reader: Reader, node: Mapping, at: str) -> m.Matcher:
-    known = fields_of(MatcherWords)
+    known = _WORDS
     first = next(entry.key for entry in node if entry.key.startswith("$"))
     others = [entry for entry in node if entry.key not in known and not entry.key.startswith("x-")]
     for entry in others:
@@ -205,5 +284,9 @@ def _read_words(reader: Reader, node: Mapping, at: str) -> m.Matcher:
             reader.problem(entry, f"{at}: unknown matcher '{entry.key}'{hint}")
         else:
             reader.problem(entry, f"{at}: '{entry.key}' stands beside '{first}'; for a literal map use $eq")
+    before = len(reader.problems)
     words = read_record(MatcherWords, reader, node, at, also=[entry.key for entry in others])
-    return words.matcher() if words else m.AllOf(())
+    matcher = words.matcher() if words else m.AllOf(())
+    if len(reader.problems) == before and isinstance(matcher, m.AllOf) and (why := why_impossible(matcher)):
+        reader.problem(node, f"{at}: {why}")
+    return matcher

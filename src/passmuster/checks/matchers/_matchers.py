@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from passmuster.checks._json_values import MISSING, TYPES, equal, follow, is_number, path_of
@@ -28,6 +29,34 @@ class Matcher(Struct, frozen=True):
     @abstractmethod
     def in_words(self) -> str:
         """What it asks for, to follow the word “expected”."""
+
+    @property
+    def inside(self) -> "tuple[Matcher, ...]":
+        """The matchers that it is made of, for the same value."""
+        return ()
+
+    def compile_for_result(self) -> Fits:
+        """The same for the result of a call: one that asks for fields or elements also reads a text that is JSON."""
+        fits = self.compile()
+        return (lambda found: fits(_parsed(found))) if _asks_for_structure(self) else fits
+
+
+def _asks_for_structure(matcher: Matcher) -> bool:
+    if isinstance(matcher, Equal):
+        return isinstance(matcher.value, dict | list)
+    if isinstance(matcher, Contains):
+        return not (isinstance(matcher.inner, Equal) and isinstance(matcher.inner.value, str))
+    return isinstance(matcher, Keys | Items) or any(map(_asks_for_structure, matcher.inside))
+
+
+def _parsed(found: Any) -> Any:
+    """The map or list that a text spells; any other value as it is."""
+    if not isinstance(found, str) or found.lstrip()[:1] not in ("{", "["):
+        return found
+    try:
+        return msgspec.json.decode(found)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return found
 
 
 def compile_args(args: Mapping[str, Matcher]) -> Fits:
@@ -133,6 +162,10 @@ class AllOf(Matcher, frozen=True):
 
     parts: tuple[Matcher, ...]
 
+    @property
+    def inside(self) -> tuple[Matcher, ...]:
+        return self.parts
+
     def compile(self) -> Fits:
         every = [part.compile() for part in self.parts]
         return lambda found: all(fits(found) for fits in every)
@@ -145,6 +178,10 @@ class OneOf(Matcher, frozen=True):
     """Any one of several matchers."""
 
     options: tuple[Matcher, ...]
+
+    @property
+    def inside(self) -> tuple[Matcher, ...]:
+        return self.options
 
     def compile(self) -> Fits:
         some = [option.compile() for option in self.options]
@@ -159,6 +196,10 @@ class Not(Matcher, frozen=True):
 
     inner: Matcher
 
+    @property
+    def inside(self) -> tuple[Matcher, ...]:
+        return (self.inner,)
+
     def compile(self) -> Fits:
         fits = self.inner.compile()
         return lambda found: found is not MISSING and not fits(found)
@@ -171,6 +212,10 @@ class Optional(Matcher, frozen=True):
     """Missing, or fitting."""
 
     inner: Matcher
+
+    @property
+    def inside(self) -> tuple[Matcher, ...]:
+        return (self.inner,)
 
     def compile(self) -> Fits:
         fits = self.inner.compile()

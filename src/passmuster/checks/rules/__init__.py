@@ -9,6 +9,15 @@ trace is plain, the view's index decides whether it held without a look at the c
 """
 
 from passmuster.checks._outcome import Violation
-from passmuster.checks._selectors import Calls, CallSelector, CallsOrNone, Selection, Selectors, times
+from passmuster.checks._selectors import (
+    Calls,
+    CallSelector,
+    CallsOrNone,
+    Selection,
+    Selectors,
+    selectors_in,
+    times,
+    unclear_calls,
+)
 from passmuster.checks._view import ToolIndex, View
 from passmuster.checks.rules._rule import HELD, IDLE, RULE, RULES, AnyRule, Decide, Decision, Rule, rule_class

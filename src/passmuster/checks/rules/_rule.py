@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 from passmuster._problems import did_you_mean
 from passmuster._registry import Registry
+from passmuster.checks._demands import Demand
 from passmuster.checks._outcome import Violation
 from passmuster.checks._view import ToolIndex, View
 from passmuster.suite import (
+    BOOLEAN,
     PROSE,
     Definitions,
     JsonSchema,
@@ -35,7 +37,12 @@ Decide = Callable[[View], Decision]
 class Rule(Record, frozen=True, kw_only=True):
     """One rule of a `sequence_valid` test, and where it stands."""
 
-    description: Annotated[str | None, PROSE, Key("A comment; ignored.")] = None
+    description: Annotated[
+        str | None, PROSE, Key("What the rule is for, in words of your own; explanations quote it.")
+    ] = None
+    allow_unexercised: Annotated[
+        bool, BOOLEAN, Key("No warning if no trace exercises the rule: an agent that never deletes is no news.")
+    ] = False
     file: str
     line: int
 
@@ -48,6 +55,10 @@ class Rule(Record, frozen=True, kw_only=True):
     def compile(self, tools: ToolIndex) -> Decide:
         """The function that evaluates the rule on one trace."""
 
+    def demands(self) -> Iterable[Demand]:
+        """What the rule asks of the calls of a run, for comparison with other rules."""
+        return ()
+
     def broken(
         self, view: View, call: int | None, *, expected: str, actual: str, suggestion: str, **fields: Any
     ) -> Violation:
@@ -58,6 +69,7 @@ class Rule(Record, frozen=True, kw_only=True):
             rule=self.type,
             expected=expected,
             actual=actual,
+            description=self.description or None,
             policy_file=self.file,
             policy_line=self.line,
             suggestion=suggestion,
@@ -80,10 +92,29 @@ def _read_rule(reader: Reader, node: Node, at: str, also: Iterable[str] = ()) ->
         return None
     name = type_node.value if isinstance(type_node, Scalar) else None
     if not isinstance(name, str) or name not in RULES:
-        hint = did_you_mean(str(name), RULES) or f"; known: {', '.join(RULES)}"
+        hint = _meant(str(name)) or did_you_mean(str(name), RULES) or f"; known: {', '.join(RULES)}"
         reader.problem(type_node, f"{at}: unknown rule type '{name}'{hint}")
         return None
     return read_record(rule_class(name), reader, map_, at, also=("type", *also), label=f"{at} ({name})")
+
+
+_MEANT = {
+    **dict.fromkeys(("not_after", "no_after", "forbidden_after", "not_following", "nothing_after"), "never_after"),
+    **dict.fromkeys(("forbid", "forbidden", "block", "deny", "denylist", "never", "not_called"), "blocklist"),
+    **dict.fromkeys(("allow", "only", "whitelist", "allowed"), "allowlist"),
+    **dict.fromkeys(("required", "must_call", "called", "at_least_once"), "require"),
+    **dict.fromkeys(("directly_before", "just_before", "immediately_after"), "immediately_before"),
+    **dict.fromkeys(("limit", "at_most", "max", "max_count"), "max_calls"),
+    **dict.fromkeys(("min_calls", "exactly", "min", "at_least", "times"), "count"),
+    **dict.fromkeys(("order", "ordered", "in_order"), "sequence"),
+    **dict.fromkeys(("followed_by", "then"), "after"),
+}
+"""What rules are called elsewhere, where the nearest spelling would be another rule."""
+
+
+def _meant(name: str) -> str:
+    meant = _MEANT.get(name.lower().replace("-", "_"))
+    return f"; did you mean '{meant}'?" if meant else ""
 
 
 class AnyRule(Value[Rule]):

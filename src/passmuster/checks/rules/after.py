@@ -1,9 +1,11 @@
 """`after`: every `trigger` is followed by `then`."""
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Annotated
 
 from passmuster._problems import plural
+from passmuster.checks._demands import Demand, tools_of
 from passmuster.checks.rules import HELD, IDLE, Calls, Decide, Decision, Rule, Selection, ToolIndex, View, Violation
 from passmuster.suite import Key, Whole
 
@@ -16,6 +18,10 @@ class After(Rule, frozen=True, kw_only=True):
     within: Annotated[
         int | None, Whole(1), Key("Within this many positions; by default anywhere later.", example=2)
     ] = None
+
+    def demands(self) -> Iterable[Demand]:
+        """The calls that are followed, and what has to follow."""
+        return (Demand("about", tools_of(self.trigger)), Demand("needs", tools_of(self.then)))
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Every success of a `trigger` is followed by a success of a `then`, within so many positions."""
@@ -44,6 +50,9 @@ class After(Rule, frozen=True, kw_only=True):
             if not unanswered:
                 return bool(fired), []
             last_try = max((positions[call] for call in thens.attempts(view)), default=-1)
+            differences = () if last_try >= 0 else (one.difference(view) for one in thens)
+            told = "; ".join(filter(None, differences))
+            others = f" ({told})" if told else ""
             found: list[Violation] = []
             for call, late in unanswered:
                 if late is not None:
@@ -51,14 +60,14 @@ class After(Rule, frozen=True, kw_only=True):
                 elif last_try > positions[call]:
                     why = f"{needed} was called after it and failed"
                 else:
-                    why = f"{needed} was not called after it"
-                tool = view.names[call]
+                    why = f"{needed} was not called after it{others}"
+                tool, named = view.names[call], triggers.called(view, call)
                 found.append(
                     self.broken(
                         view,
                         call,
                         tool=tool,
-                        expected=f"{needed} after {tool}{window}",
+                        expected=f"{needed} after {named}{window}",
                         actual=why,
                         suggestion=f"Have the agent call {needed}{window} after each {tool}.",
                     )

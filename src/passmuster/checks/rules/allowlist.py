@@ -1,7 +1,9 @@
 """`allowlist`: no other tool is called."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
+from passmuster.checks._demands import Demand, tools_of
 from passmuster.checks.rules import CallsOrNone, Decide, Decision, Rule, Selection, ToolIndex, View, times
 from passmuster.suite import Key
 
@@ -11,6 +13,10 @@ class Allowlist(Rule, frozen=True, kw_only=True):
 
     tools: Annotated[CallsOrNone, Key("The calls that are allowed. `[]` allows none.", example=["get_*", "search"])]
 
+    def demands(self) -> Iterable[Demand]:
+        """No other tool."""
+        return (Demand("only", tools_of(self.tools)),)
+
     def compile(self, tools: ToolIndex) -> Decide:
         """Nothing but these tools was called. One violation a tool."""
         allowed = Selection(self.tools, tools)
@@ -19,7 +25,7 @@ class Allowlist(Rule, frozen=True, kw_only=True):
         def decide(view: View) -> Decision:
             fine = set(allowed.attempts(view))
             if len(fine) == len(view.names):
-                return bool(view.names), []
+                return bool(view.names) or not allowed, []
             other = [call for call in range(len(view.names)) if call not in fine]
             return True, [
                 self.broken(

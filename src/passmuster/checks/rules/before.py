@@ -1,9 +1,22 @@
 """`before`: no call of `then` without an earlier call of `first`."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from typing import Annotated
 
-from passmuster.checks.rules import HELD, IDLE, Calls, Decide, Decision, Rule, Selection, ToolIndex, View, Violation
+from passmuster.checks._demands import Demand, tools_of
+from passmuster.checks.rules import (
+    HELD,
+    IDLE,
+    Calls,
+    Decide,
+    Decision,
+    Rule,
+    Selection,
+    ToolIndex,
+    View,
+    Violation,
+)
 from passmuster.suite import Key
 
 
@@ -12,6 +25,11 @@ class Before(Rule, frozen=True, kw_only=True):
 
     first: Annotated[Calls, Key("What has to be called first. A list: each of them.", example="verify_identity")]
     then: Annotated[Calls, Key("What may be called only after it. A list: any of them.", example="issue_refund")]
+
+    def demands(self) -> Iterable[Demand]:
+        """The calls that may not come first, and each that has to."""
+        firsts = (Demand("needs", first.tool) for first in self.first)
+        return (Demand("about", tools_of(self.then)), *firsts)
 
     def compile(self, tools: ToolIndex) -> Decide:
         """No call of `then`, not even a failed one, without an earlier success of each `first`."""
@@ -35,6 +53,7 @@ class Before(Rule, frozen=True, kw_only=True):
             positions = view.positions
             opened = [next(iter(first.successes(view)), None) for first in firsts]
             tried: dict[int, list[int]] = {}
+            others: dict[int, str | None] = {}
             found: list[Violation] = []
             for call in later:
                 here = positions[call]
@@ -43,16 +62,19 @@ class Before(Rule, frozen=True, kw_only=True):
                     for n in unmet:
                         if n not in tried:
                             tried[n] = [positions[place] for place in firsts[n].attempts(view)]
+                            others[n] = None if tried[n] else firsts[n].difference(view)
                     needed = " and ".join(firsts[n].name for n in unmet)
-                    reasons = "; ".join(filter(None, (_instead(firsts[n].name, tried[n], here) for n in unmet)))
-                    tool = view.names[call]
+                    reasons = "; ".join(
+                        filter(None, (others[n] or _instead(firsts[n].name, tried[n], here) for n in unmet))
+                    )
+                    tool, named = view.names[call], thens.called(view, call)
                     found.append(
                         self.broken(
                             view,
                             call,
                             tool=tool,
-                            expected=f"{needed} before {tool}",
-                            actual=f"{tool} called without prior {needed}{f' ({reasons})' if reasons else ''}",
+                            expected=f"{needed} before {named}",
+                            actual=f"{named} called without prior {needed}{f' ({reasons})' if reasons else ''}",
                             suggestion=f"Call {needed} first, and {tool} only after it succeeded.",
                         )
                     )

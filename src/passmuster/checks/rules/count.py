@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated
 
+from passmuster.checks._demands import Demand, at_most, tools_of
 from passmuster.checks.rules import (
     HELD,
     IDLE,
@@ -45,6 +46,15 @@ class Count(Rule, frozen=True, kw_only=True):
         elif least is not None and most is not None and least > most:
             yield map_, f"min {least} is above max {most}, so it can never hold"
 
+    def demands(self) -> Iterator[Demand]:
+        """The least and the highest number of calls."""
+        least = self.exactly if self.exactly is not None else self.min
+        most = self.exactly if self.exactly is not None else self.max
+        if least:
+            yield Demand("least", tools_of(self.tool), least)
+        if most is not None:
+            yield from at_most(self.tool, most)
+
     def compile(self, tools: ToolIndex) -> Decide:
         """Successes are counted for a minimum or an exact number, attempts for a maximum."""
         if self.exactly is None:
@@ -82,7 +92,9 @@ def count_calls(
             bound = f"{'exactly' if exactly else 'at least'} {times(least)}"
             extra = done[least] if len(done) > least else None
             advice = f"Have the agent call {what} {bound}."
-            yield violation(view, extra, tried, bound, _how_often(len(tried), len(done)), advice)
+            told = "" if tried else "; ".join(filter(None, (one.difference(view) for one in counted)))
+            actual = f"{_how_often(len(tried), len(done))}{f': {told}' if told else ''}"
+            yield violation(view, extra, tried, bound, actual, advice)
         if many and most is not None:
             bound = f"at most {times(most)}" if most else "never"
             advice = f"Stop the agent from calling {what} so often."

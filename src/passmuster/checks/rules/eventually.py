@@ -1,8 +1,10 @@
 """`eventually`: called, among the first positions where `within` is stated."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from passmuster._problems import plural
+from passmuster.checks._demands import Demand, each_of
 from passmuster.checks.rules import Calls, Decide, Decision, Rule, Selection, ToolIndex, View, Violation
 from passmuster.suite import Key, Whole
 
@@ -14,6 +16,10 @@ class Eventually(Rule, frozen=True, kw_only=True):
     within: Annotated[int | None, Whole(1), Key("Among this many first positions; by default anywhere.", example=3)] = (
         None
     )
+
+    def demands(self) -> Iterable[Demand]:
+        """Each of these is called."""
+        return each_of(self.tool)
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Each of the tools was called with success among the first positions."""

@@ -1,7 +1,9 @@
 """`require`: called at least once."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
+from passmuster.checks._demands import Demand, each_of
 from passmuster.checks.rules import HELD, Calls, Decide, Decision, Rule, Selection, ToolIndex, View
 from passmuster.suite import Key
 
@@ -10,6 +12,10 @@ class Require(Rule, frozen=True, kw_only=True):
     """Called at least once. A list: each of them."""
 
     tool: Annotated[Calls, Key("The calls that have to be made.", example="verify_identity")]
+
+    def demands(self) -> Iterable[Demand]:
+        """Each of these is called."""
+        return each_of(self.tool)
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Each of the tools was called with success."""

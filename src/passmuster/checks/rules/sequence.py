@@ -1,8 +1,10 @@
 """`sequence`: all of these are called in this order."""
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Annotated
 
+from passmuster.checks._demands import Demand, each_of
 from passmuster.checks.rules import Calls, CallSelector, Decide, Decision, Rule, Selection, ToolIndex, View
 from passmuster.suite import BOOLEAN, Key
 
@@ -12,6 +14,10 @@ class Sequence(Rule, frozen=True, kw_only=True):
 
     tools: Annotated[Calls, Key("The calls, in their order.", example=["open_ticket", "add_note", "close_ticket"])]
     strict: Annotated[bool, BOOLEAN, Key("Directly one after another.")] = False
+
+    def demands(self) -> Iterable[Demand]:
+        """Each of these is called."""
+        return each_of(self.tools)
 
     def compile(self, tools: ToolIndex) -> Decide:
         """Successes of all the tools in this order, one position later each time; `strict`: the very next one."""

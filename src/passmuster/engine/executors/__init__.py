@@ -13,6 +13,7 @@ from passmuster._registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from passmuster.engine._execution import Execution
     from passmuster.engine._parts import Part
     from passmuster.engine._plan import Job
     from passmuster.engine._progress import Progress
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 class Executor(Protocol):
     """What an executor module offers."""
 
-    def execute(self, job: Job, parts: Sequence[Part], workers: int, progress: Progress) -> Tally:
-        """Evaluate every part once, with so many workers at most."""
+    def execute(self, job: Job, parts: Sequence[Part], execution: Execution, progress: Progress) -> Tally:
+        """Evaluate every part once, with as many workers at most as the execution says."""
 
 
-_EXECUTORS = Registry(__name__)
+EXECUTORS = Registry(__name__)
 
 
 def executor(name: str) -> Executor:
     """The executor of this name."""
-    return cast("Executor", _EXECUTORS[name])
+    return cast("Executor", EXECUTORS[name])

@@ -8,19 +8,17 @@ from __future__ import annotations
 import os
 from typing import BinaryIO
 
-from passmuster._problems import InputError, SuiteError
+from passmuster._problems import InputError, OutsideError
 from passmuster.engine._evaluation import evaluator
-from passmuster.engine._load_suite import load_suite
-from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
-from passmuster.engine._select import select
 from passmuster.engine.executors._messages import (
     EvaluatePart,
     PartDone,
-    PartRefused,
     Setup,
+    WorkerBroke,
     WorkerTally,
     receive_order,
+    refusal,
     send,
 )
 
@@ -30,15 +28,13 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     setup = receive_order(orders)
     if not isinstance(setup, Setup):
         return
-    settings, progress = setup.settings, Progress()
-    suite = load_suite(setup.suite, root=setup.root, plugins=setup.plugins, documents=setup.documents)
-    job = Job(select(suite, settings.only, settings.tags), settings, setup.golden)
+    job, progress = setup.job(), Progress()
     with evaluator(job, progress) as evaluate:
         while isinstance(order := receive_order(orders), EvaluatePart):
             try:
                 evaluate.part(order.part, progress)
-            except InputError as error:
-                send(answers, PartRefused(order.number, error.problems, isinstance(error, SuiteError)))
+            except (InputError, OutsideError) as error:
+                send(answers, refusal(order.number, error))
             else:
                 send(answers, PartDone(order.number))
     if order is not None:
@@ -61,3 +57,7 @@ def main() -> None:
         work(orders, answers)
     except BrokenPipeError:  # the parent is gone, and nobody is left to tell
         os._exit(1)
+    except Exception:
+        import traceback  # late, for it should never be needed
+
+        send(answers, WorkerBroke(traceback.format_exc()))

@@ -16,7 +16,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
-from passmuster._problems import OutsideError, Problem, SuiteError, TraceError
+from passmuster._problems import OutsideError, Problem, WorkerFailure
+from passmuster.engine._execution import Execution
 from passmuster.engine._judge_questions import open_judges
 from passmuster.engine._parts import Part
 from passmuster.engine._plan import Job
@@ -27,29 +28,23 @@ from passmuster.engine.executors._messages import (
     PartDone,
     PartRefused,
     Setup,
+    WorkerBroke,
     WorkerTally,
     receive_answer,
     send,
+    setup_of,
 )
 from passmuster.scoring import Tally, merge
 
 _START = "import sys; sys.path[:] = sys.argv[1:]; from passmuster.engine.executors._worker import main; main()"
 
 
-def execute(job: Job, parts: Sequence[Part], workers: int, progress: Progress) -> Tally:
+def execute(job: Job, parts: Sequence[Part], execution: Execution, progress: Progress) -> Tally:
     """One tally of all parts."""
     suite = job.suite
     if suite.may_ask:
         open_judges(suite, job.settings.judge).close()  # a damaged cache is reported here, before workers break on it
-    setup = Setup(
-        suite=str(suite.path),
-        root=str(suite.root),
-        documents=suite.documents,
-        plugins=job.plugins,
-        settings=job.settings,
-        golden=dict(job.golden),
-    )
-    with _started(setup, min(workers, len(parts))) as pool:
+    with _started(setup_of(job), min(execution.workers, len(parts))) as pool:
         return _hand_out(pool, parts, progress)
 
 
@@ -148,11 +143,12 @@ def _hand_out(pool: list[_Worker], parts: Sequence[Part], progress: Progress) ->
                 case WorkerTally(tally):
                     tallies.append(tally)
                     busy.unregister(worker.answers)
+                case WorkerBroke(details):
+                    raise WorkerFailure(details)
                 case None:
                     raise OutsideError(Problem(_why_it_ended(worker, parts)))
     if refused:
-        first = min(refused, key=lambda answer: answer.number)
-        raise (SuiteError if first.of_suite else TraceError)(first.problems)
+        raise min(refused, key=lambda answer: answer.number).error()
     return merge(tallies)
 
 

@@ -1,4 +1,4 @@
-"""The report for a person at a terminal or in a build log."""
+"""The report for a person at a terminal or in a build log: the verdict and its reasons first, what to do next last."""
 
 from __future__ import annotations
 
@@ -7,84 +7,110 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from passmuster._problems import plural
-from passmuster.checks import Behaviors
-from passmuster.reports._cases import Case, Ending, cases
-from passmuster.reports._last_line import closing_sentence
-from passmuster.reports._text import aligned, encodable, gate_lines, one_line, place, scenario_lines, violation_lines
-from passmuster.scoring import Report, TestReport
+from passmuster.reports._cases import Case, cases
+from passmuster.reports._last_line import next_step, verdict_sentence
+from passmuster.reports._overview import category_rows, fact_lines, metric_rows
+from passmuster.reports._reasons import reasons
+from passmuster.reports._screen import Line, Screen, coloured, in_colour, screen_for, wrapped
+from passmuster.reports._text import encodable, gate_lines, one_line, test_name
+from passmuster.scoring import Report
 
 FILE_NAME = "report.txt"
 DESCRIPTION = "For people; always printed, unless `--quiet` is given."
 
-Line = tuple[str, str]
-"""A line and its style, which plain text ignores."""
-
+_LINES = 56
+"""What a screen of the least detail fits: reasons and tables first, then as many details as there is room for."""
+_LEAST_DETAILS = 12
+_MORE_LINES = 100
+_REASON_LINES = 14
+_ROOM = ((12, 9), (5, 8), (4, 6), (3, 4))
+"""Rows of each table, and lines of warnings: the first that leave room for details."""
+_PASSED = 12
+_SHORT = 80
 _INDENT = "   "
-_VIOLATIONS = 10
-_SCENARIOS = 50
-"""Scenarios that are shown in full, those that failed first."""
-_GRAVE = ("fail", "error")
-_HEADS: dict[Ending, tuple[str, str]] = {
-    "pass": ("✓ PASS", "green"),
-    "fail": ("❌ FAIL", "bold red"),
-    "error": ("❌ ERROR", "bold red"),
-    "warning": ("⚠ WARN", "yellow"),
-    "tolerated": ("⚠ TOLERATED", "yellow"),
-    "never": ("⚠ NOT EXERCISED", "yellow"),
-    "skip": ("⚠ SKIP", "yellow"),
-}
+_RED = "bold red"
+_GAP: Line = ("", "")
 
 
 def write(report: Report) -> bytes:
-    """The report as plain text in UTF-8."""
-    return _text(report).encode("utf-8", "backslashreplace")
+    """The report as plain text in UTF-8, with file names relative to the root."""
+    return _text(rendered(report, Screen())).encode("utf-8", "backslashreplace")
 
 
-def show_console(report: Report, stream: TextIO) -> None:
-    """Print the report, in colour on a terminal unless NO_COLOR is set, in what the stream can encode."""
-    if not stream.isatty() or os.environ.get("NO_COLOR"):
-        stream.write(encodable(_text(report), stream))
-        return
-    from rich.console import Console
-    from rich.text import Text
+def show_console(report: Report, stream: TextIO, *, detail: int = 0) -> None:
+    """Print the report as the stream can show it, with file names relative to the current folder.
 
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    for text, style in _spaced(report):
-        # Soft wrapping leaves the breaking of long lines to the terminal, so nothing is cropped.
-        console.print(Text(encodable(text, stream), style=style), soft_wrap=True)
+    `detail` is 0, 1 for more, or 2 for all.
+    """
+    here = _here(report.root)
+    if report.root and here != report.root:
+        from passmuster.reports._relative_report import relative_report  # late: most people stand in the root
+
+        report = relative_report(report, here)
+    lines = rendered(report, screen_for(stream, detail))
+    if in_colour(stream):
+        lines = [(coloured(encodable(text, stream), style), "") for text, style in lines]
+        stream.write(_text(lines))
+    else:
+        stream.write(encodable(_text(lines), stream))
 
 
-def _text(report: Report) -> str:
-    return "".join(f"{text}\n" for text, _ in _spaced(report))
+def rendered(report: Report, screen: Screen) -> list[Line]:
+    """The report as lines, each with its style."""
+    all_cases = cases(report)
+    blocking = reasons(report, all_cases)
+    style = "bold green" if report.verdict == "pass" else "bold yellow" if report.verdict == "warn" else _RED
+    above = [(verdict_sentence(report, all_cases), style), (_about(report), ""), _GAP, *_reasons(blocking, screen)]
+    head = list(wrapped(above, screen.width))
+    foot: list[Line] = []
+    for rows, warnings in ((None, None),) if screen.detail else _ROOM:
+        below = [
+            *_warnings(report, all_cases, screen, warnings),
+            _GAP,
+            *_passed(report, all_cases, screen),
+            *_figures(report, rows),
+            _GAP,
+            (next_step(report, all_cases), style),
+        ]
+        foot = list(wrapped(below, screen.width))
+        if len(head) + len(foot) + (_LEAST_DETAILS if blocking else 0) <= _LINES:
+            break
+    room = max(_LEAST_DETAILS, _LINES - len(head) - len(foot))
+    looked_at = [case for case in blocking if case.source]
+    if screen.detail:
+        looked_at += [case for case in all_cases if case.source and case.ending == "warning"]
+    return list(_single_gaps([*head, _GAP, *_details(looked_at, screen, room), _GAP, *foot]))
 
 
-def _spaced(report: Report) -> Iterator[Line]:
-    """The lines, with never more than one empty line between two blocks."""
+def _details(looked_at: list[Case], screen: Screen, room: int) -> list[Line]:
+    if not looked_at:
+        return []
+    from passmuster.reports._details import detail_lines  # late: most runs pass
+
+    return detail_lines(looked_at, screen, room)
+
+
+def _here(root: str) -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the folder is gone
+        return root
+
+
+def _text(lines: list[Line]) -> str:
+    return "".join(f"{text}\n" for text, _ in lines)
+
+
+def _single_gaps(lines: list[Line]) -> Iterator[Line]:
+    """The lines with never more than one empty one between two."""
     before = ""
-    for text, style in _lines(report):
+    for text, style in lines:
         if text or before:
             yield text, style
         before = text
 
 
-def _lines(report: Report) -> Iterator[Line]:
-    all_cases = cases(report)
-    yield _opening(report), "bold"
-    yield "", ""
-    for case in all_cases:
-        if case.test:
-            yield from _test(case, case.test)
-    yield from _scenarios([case for case in all_cases if case.scenario])
-    for case in all_cases:
-        if not case.test and not case.scenario:
-            yield from _gate(case)
-    yield from _metrics(report)
-    yield "", ""
-    style = "bold green" if report.verdict == "pass" else "bold yellow" if report.verdict == "warn" else "bold red"
-    yield closing_sentence(report, all_cases), style
-
-
-def _opening(report: Report) -> str:
+def _about(report: Report) -> str:
     counts = report.traces
     parts = [plural(counts.evaluated, "trace")]
     if counts.read != counts.evaluated:
@@ -93,109 +119,87 @@ def _opening(report: Report) -> str:
         parts.append(f"{counts.unmatched} without a scenario")
     if counts.bad_lines:
         parts.append(f"{plural(counts.bad_lines, 'line')} could not be read")
+    if report.agent_version:
+        parts.append(f"agent {one_line(report.agent_version)}")
     partial = " (partial run)" if report.partial else ""
     return f"{one_line(report.suite)} ({one_line(report.suite_file)}): {', '.join(parts)}{partial}"
 
 
-def _test(case: Case, test: TestReport) -> Iterator[Line]:
-    head, style = _HEADS[case.ending]
-    name = one_line(test.metric) if test.id == test.metric else f"{one_line(test.metric)} ({one_line(test.id)})"
-    block = list(_test_block(case, test))
-    ran = f"  {plural(test.traces, 'trace')}" if case.ending in ("pass", "never", "skip") else ""
-    yield f"{head}: {name}{ran}", style
-    if not block:
-        return
-    if test.violations or test.error:
-        yield "", ""
-    yield from block
-    yield "", ""
+def _warnings(report: Report, all_cases: list[Case], screen: Screen, room: int | None) -> list[Line]:
+    if all(case.ending == "pass" for case in all_cases) and not any(test.idle_rules() for test in report.tests):
+        return []
+    from passmuster.reports._warnings import warning_lines  # late: most runs pass
+
+    lines = warning_lines(report, all_cases)
+    return lines if room is None else _fitting([[line] for line in lines], room, screen, "warning")
 
 
-def _test_block(case: Case, test: TestReport) -> Iterator[Line]:
-    for count, violation in enumerate(test.violations[:_VIOLATIONS]):
-        if count:
-            yield "", ""
-        yield from _indented(violation_lines(violation))
-    hidden = test.violation_count - min(len(test.violations), _VIOLATIONS)
-    if hidden > 0:
-        yield "", ""
-        yield f"{_INDENT}… and {hidden} more (all of them are in the other reports)", "dim"
-    if test.error is not None:
-        yield from _indented([f"| {one_line(line)}" for line in test.error.splitlines()])
-    elif not test.violations and case.ending not in ("pass", "never") and case.message:
-        yield from _indented([f"Reason: {one_line(case.message)}"])
-    if case.ending in ("never", "skip"):
-        where = place(test.file, test.line)
-        yield from _indented([f"Suite line: {where}"] if where else [])
-    idle = [rule for rule in test.rules if not rule.exercised_on] if test.exercised else []
-    if idle:
-        if test.violations:
-            yield "", ""
-        yield from _indented(f"Never exercised: rule {one_line(rule.type)} at line {rule.line}" for rule in idle)
+def _fitting(items: list[list[Line]], room: int, screen: Screen, noun: str) -> list[Line]:
+    """The first items that fit so many lines, at least one, and how many more there are."""
+    lines: list[Line] = []
+    for number, item in enumerate(items):
+        room -= len(list(wrapped(item, screen.width)))
+        if room < 0 and number:
+            return [*lines, (f"… and {plural(len(items) - number, f'more {noun}')} (-v shows more, -vv all)", "dim")]
+        lines += item
+    return lines
 
 
-def _scenarios(scenarios: list[Case]) -> Iterator[Line]:
-    if not scenarios:
-        return
-    passed = sum(case.ending == "pass" for case in scenarios)
+def _reasons(blocking: list[Case], screen: Screen) -> list[Line]:
+    """What blocks in a line each, the worst first; nothing where a single block below tells all."""
+    if len(blocking) == 1 and blocking[0].source:
+        return []
+    room = (_REASON_LINES, _MORE_LINES, len(blocking) * _MORE_LINES)[min(screen.detail, 2)]
+    return _fitting([_reason(case) for case in blocking], room, screen, "reason")
+
+
+def _reason(case: Case) -> list[Line]:
+    from passmuster.reports._details import reason_line  # late: most runs pass
+
+    below = gate_lines(case.line) if case.line and not case.source else ()
+    return [(reason_line(case, _SHORT), _RED), *filter(None, (_line_below(text, case.message) for text in below))]
+
+
+def _line_below(text: str, message: str) -> Line | None:
+    """What a gate line found or asked for, where its message does not say so."""
+    label, _, value = text.partition(": ")
+    return None if label == "Suite line" or value in one_line(message) else (f"{_INDENT}{text}", "")
+
+
+def _passed(report: Report, all_cases: list[Case], screen: Screen) -> Iterator[Line]:
+    """What passed: a line for each test where there is room for it, and the one count of scenarios."""
+    tests = [case.test for case in all_cases if case.test and case.ending == "pass"]
+    if screen.detail or (report.exit_code == 0 and len(tests) <= _PASSED):
+        yield from ((f"✓ PASS: {test_name(test)}  {plural(test.traces, 'trace')}", "green") for test in tests)
+    elif tests:
+        yield f"✓ PASS: {len(tests)} of {plural(len(report.tests), 'test')}", "green"
+    scenarios = [case for case in all_cases if case.scenario]
+    passed = [case for case in scenarios if case.scenario and case.scenario.status in ("pass", "warn")]
     if passed:
-        yield f"✓ PASS: {passed} of {plural(len(scenarios), 'scenario')}", "green"
-    told = sorted((case for case in scenarios if case.ending != "pass"), key=lambda case: case.ending not in _GRAVE)
-    for case in told[:_SCENARIOS]:
-        scenario = case.scenario
-        if scenario is None:
-            continue
-        head, style = _HEADS[case.ending]
-        missing = scenario.status == "missing" and case.ending == "fail"
-        category = f" ({one_line(scenario.category)})" if scenario.category else ""
-        yield f"{'❌ MISSING' if missing else head}: scenario {one_line(scenario.id)}{category}", style
-        yield "", ""
-        # Layers and behaviors give their own reasons below.
-        explained = scenario.layers or scenario.behaviors != Behaviors()
-        reason = [f"Reason: {one_line(case.message)}"] if case.message and not explained else []
-        if case.line and case.line.tolerated_by:
-            reason.append(f"Tolerated by: {one_line(case.line.tolerated_by)}")
-        yield from _indented([*reason, *scenario_lines(scenario)])
-        yield "", ""
-    if len(told) > _SCENARIOS:
-        more = plural(len(told) - _SCENARIOS, "more scenario")
-        yield f"… and {more} that did not simply pass (all of them are in the other reports)", "dim"
-        yield "", ""
+        warned = sum(case.ending != "pass" for case in passed)
+        besides = f", {warned} of them with a warning" if warned else ""
+        yield f"✓ PASS: {len(passed)} of {plural(len(scenarios), 'scenario')}{besides}", "green"
+    if screen.detail:
+        for case in all_cases:
+            if not case.source and case.ending == "pass":
+                yield f"✓ PASS: {case.group} {one_line(case.id)}: {one_line(case.message)}", "green"
 
 
-def _gate(case: Case) -> Iterator[Line]:
-    line = case.line
-    if line is None:
+def _figures(report: Report, most: int | None) -> Iterator[Line]:
+    for rows in (category_rows(report, most), metric_rows(report, most), list(fact_lines(report))):
+        if rows:
+            yield _GAP
+            yield from ((row, "") for row in rows)
+    yield from _sweep(report)
+
+
+def _sweep(report: Report) -> Iterator[Line]:
+    """What a sample says about all traces, and the groups of traces."""
+    if report.sample is None and not report.groups:
         return
-    head, style = _HEADS[case.ending]
-    message = f"  {one_line(line.message)}" if line.message else ""
-    yield f"{head}: {line.kind} {one_line(line.id)}{message}", style
-    if case.ending == "pass":
-        return
-    yield from _indented(gate_lines(line))
+    from passmuster.reports._group_text import sweep_lines  # late, for few runs have them
 
-
-def _metrics(report: Report) -> Iterator[Line]:
-    """Each metric with its interval and what it is over; a weighted one only where weights make a difference."""
-    shown = {
-        name: metric
-        for name, metric in report.metrics.items()
-        if metric != report.metrics.get(name.removeprefix("weighted_")) or not name.startswith("weighted_")
-    }
-    if not shown:
-        return
-    from passmuster.scoring import between, written  # late: suites of tests alone have no metrics
-
-    rows = []
-    for name, metric in shown.items():
-        value = "no value" if metric.value is None else written(name, metric.value)
-        known = f" of {metric.total}" if metric.total is not None else ""
-        rows.append((one_line(name), value, between(name, metric.ci95), f"n {metric.n}{known}"))
-    yield "", ""
-    yield "Metrics (value, 95 % CI, n)", ""
-    yield from _indented(aligned(rows))
-
-
-def _indented(lines: Iterator[str] | list[str]) -> Iterator[Line]:
-    for line in lines:
-        yield (f"{_INDENT}{line}" if line else ""), ""
+    for line in sweep_lines(report):
+        if not line.startswith(_INDENT):
+            yield _GAP
+        yield line, ""

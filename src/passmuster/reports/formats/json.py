@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,16 +12,18 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from passmuster.checks import Behaviors, CheckReport, LayerReport, Violation
-from passmuster.scoring import Attempt, GateLine, Metric, Report, ScenarioReport, TestReport
+from passmuster.scoring import Attempt, GateLine, GroupReport, Metric, Report, ScenarioReport, TestReport
 
 FILE_NAME = "report.json"
 DESCRIPTION = "For programs: every field of the report."
 
+_SOMETIMES = ("root", "evidence", "groups", "sample", "early_stop")
 _ALWAYS: dict[type[Struct], tuple[str, ...]] = {
-    Report: tuple(name for name in Report.__struct_fields__ if name != "root"),
+    Report: tuple(name for name in Report.__struct_fields__ if name not in _SOMETIMES),
     GateLine: ("kind", "id", "level", "status", "actual", "expected", "message", "tolerated_by", "file", "line"),
-    TestReport: TestReport.__struct_fields__,
+    TestReport: tuple(name for name in TestReport.__struct_fields__ if name != "outside_error"),
     Metric: ("value", "n", "ci95"),
+    GroupReport: GroupReport.__struct_fields__[:5],
     ScenarioReport: ScenarioReport.__struct_fields__[:11],
     Attempt: ("trace_id", "status", "score"),
     LayerReport: ("status", "checks"),
@@ -28,12 +31,18 @@ _ALWAYS: dict[type[Struct], tuple[str, ...]] = {
     Behaviors: Behaviors.__struct_fields__,
 }
 """Fields that are written whatever they hold, first and in this order. Others follow if they hold something."""
-_UNWRITTEN = ("root", "secrets", "has_value")
+_UNWRITTEN = ("root", "secrets", "has_value", "evidence")
 
 
 def write(report: Report) -> bytes:
     """The report as indented JSON."""
     return encoded(replace(report, duration_ms=round(report.duration_ms, 3)))
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as plain data, as it is written."""
+    written: dict[str, Any] = plain(replace(report, duration_ms=round(report.duration_ms, 3)))
+    return written
 
 
 def report_schema() -> dict[str, Any]:
@@ -42,6 +51,7 @@ def report_schema() -> dict[str, Any]:
     for definition in schema["$defs"].values():
         for name in _UNWRITTEN:
             definition.get("properties", {}).pop(name, None)
+    schema["$defs"] = _referred(schema["$ref"], schema["$defs"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "passmuster report",
@@ -50,13 +60,24 @@ def report_schema() -> dict[str, Any]:
     }
 
 
+def _referred(first: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The definitions that a schema leads to, in their order."""
+    waiting, met = [first], set[str]()
+    while waiting:
+        name = waiting.pop().rpartition("/")[2]
+        if name not in met:
+            met.add(name)
+            waiting += re.findall(r"#/\$defs/[^\"]+", msgspec.json.encode(definitions[name]).decode())
+    return {name: definition for name, definition in definitions.items() if name in met}
+
+
 def encoded(value: Any) -> bytes:
     """A value as indented JSON that any strict reader takes, UTF-8, with a newline at its end.
 
     `##` is written with an escape, which reads the same: in a build log, where the report may be printed,
     `##[…]` and `##vso[…]` are commands.
     """
-    data = msgspec.json.format(msgspec.json.encode(_plain(value)), indent=2)
+    data = msgspec.json.format(msgspec.json.encode(plain(value)), indent=2)
     return data.replace(b"##", b"#\\u0023") + b"\n"
 
 
@@ -76,7 +97,7 @@ def _fields(struct: Struct) -> Iterator[tuple[str, Any]]:
             yield name, fields[name]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value in what JSON can say: no infinities, no lone surrogates, text for everything foreign."""
     if value is None or isinstance(value, bool):
         return value
@@ -88,11 +109,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else _text(str(value).replace("inf", "Infinity").replace("nan", "NaN"))
     if isinstance(value, Mapping):
-        return {_text(str(key)): _plain(inner) for key, inner in value.items()}
+        return {_text(str(key)): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if isinstance(value, Struct):
-        return {name: _plain(inner) for name, inner in _fields(value)}
+        return {name: plain(inner) for name, inner in _fields(value)}
     return _text(str(value))
 
 

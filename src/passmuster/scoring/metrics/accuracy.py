@@ -8,6 +8,7 @@ METRICS = (
         "accuracy",
         "Scenarios whose correctness holds / scenarios that state it.",
         order=10,
+        typical=">= 95%",
         what="correctness-stating ",
         states=lambda scenario: scenario.states_correctness,
         runs=ScenarioRuns.correct_runs,

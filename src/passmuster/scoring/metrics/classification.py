@@ -1,10 +1,17 @@
 """How well labels are found: precision, recall and F1 over the labels that answers give."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
-from passmuster.scoring._intervals import rate_interval
-from passmuster.scoring._metric import Interval, Measured, Sample, SuiteMetric, ratio_interval_of
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from passmuster.scoring._intervals import f1_interval, f1_of, ratio_interval, trials_of
+from passmuster.scoring._metric import Interval, Measured, Sample, SuiteMetric, more_for_rate
 from passmuster.suite import Scenario, Suite
+
+if TYPE_CHECKING:
+    from passmuster.scoring._sample_size import Needed
 
 Counts = tuple[float, float, float]
 """True positives, false positives and false negatives, as fractions of a scenario's runs."""
@@ -13,27 +20,29 @@ Ratio = Callable[[Counts], tuple[float, float]]
 
 
 def _label_metric(name: str, description: str, order: int, ratio: Ratio, empty: str) -> SuiteMetric:
+    is_f1 = name == "f1"
+
     def measure(sample: Sample) -> Measured:
-        as_found, at_best = _counts(sample)
+        as_found, at_best, runs = _counts(sample)
         if not as_found:
             return Measured(value=None, n=0, why="no scenario states a label")
         parts, best = [ratio(counts) for counts in as_found], [ratio(counts) for counts in at_best]
-        whole = sum(b for _, b in parts)
-        if not whole:
+        if not any(b for _, b in parts):
             return Measured(value=None, n=0, why=empty)
-        counted = [(a, b) for a, b in parts if b]
+        counted = [(a, b, number) for (a, b), number in zip(parts, runs, strict=True) if b]
 
         def interval(confidence: float) -> Interval | None:
-            if name != "f1" and all(a in (0.0, b) and b == 1.0 for a, b in counted):
-                return rate_interval([(int(a), 1) for a, _ in counted], None, confidence)
-            return ratio_interval_of(parts)(confidence)
+            return f1_interval(counted, confidence) if is_f1 else ratio_interval(counted, confidence)
 
-        return Measured(
-            value=sum(a for a, _ in parts) / whole,
-            at_best=sum(a for a, _ in best) / (sum(b for _, b in best) or 1.0),
-            n=len(counted),
-            interval=interval,
-        )
+        def value(found: list[tuple[float, float]]) -> float:
+            rate = math.fsum(a for a, _ in found) / (math.fsum(b for _, b in found) or 1.0)
+            return f1_of(rate) if is_f1 else rate
+
+        def more(bound: float, confidence: float) -> Needed | None:
+            settling = more_for_rate(trials_of(counted), [b for _, b, _ in counted], len(counted) / len(parts))
+            return settling(bound / (2 - bound) if is_f1 else bound, confidence)
+
+        return Measured(value=value(parts), at_best=value(best), n=len(counted), interval=interval, more=more)
 
     def unusable(suite: Suite) -> str | None:
         return None if suite.classification else f"nothing can feed '{name}' without 'classification'"
@@ -41,21 +50,24 @@ def _label_metric(name: str, description: str, order: int, ratio: Ratio, empty: 
     return SuiteMetric(name=name, description=description, measure=measure, order=order, unusable=unusable)
 
 
-def _counts(sample: Sample) -> tuple[list[Counts], list[Counts]]:
-    """Each labelled scenario's fractions: as found, and if every run with an infrastructure error had been right."""
+def _counts(sample: Sample) -> tuple[list[Counts], list[Counts], list[float]]:
+    """Each labelled scenario's fractions, as found and if every run with an infrastructure error had been right, and
+    the number of its runs."""
     as_found: list[Counts] = []
     at_best: list[Counts] = []
+    numbers: list[float] = []
     for one in sample.scenarios:
-        if sample.suite.classification is None or one.scenario.label is None:
+        if sample.suite.classification is None or one.scenario.label is None or one.not_run:
             continue
         runs, positive = one.tally.runs, _is_positive(sample.suite, one.scenario)
         quadrants = one.tally.labels if runs else {"fn" if positive else "tn": 1}
         tp, fp, fn = (quadrants.get(name, 0) / max(1, sum(quadrants.values())) for name in ("tp", "fp", "fn"))
         broken = one.tally.infra / max(1, runs)
         as_found.append((tp, fp, fn))
+        numbers.append(max(1, sum(quadrants.values())))
         right = (tp + min(broken, fn), fp, max(0.0, fn - broken))
         at_best.append(right if positive else (tp, max(0.0, fp - broken), fn))
-    return as_found, at_best
+    return as_found, at_best, numbers
 
 
 def _is_positive(suite: Suite, scenario: Scenario) -> bool:
@@ -84,7 +96,7 @@ METRICS = (
         "f1",
         "The harmonic mean of precision and recall; needs `classification`.",
         22,
-        lambda t: (2 * t[0], 2 * t[0] + t[1] + t[2]),
+        lambda t: (t[0], t[0] + t[1] + t[2]),
         "there is no positive label, neither stated nor given",
     ),
 )

@@ -1,7 +1,7 @@
 """What runs cost and how many tokens they used."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from passmuster.scoring._metric import (
@@ -11,14 +11,9 @@ from passmuster.scoring._metric import (
     SuiteMetric,
     known_of,
     mean_interval_of,
-    ratio_interval_of,
-    weighted_mean,
+    more_for_mean,
 )
 from passmuster.scoring._scenario_tally import Figure, Figures
-
-
-def _sum(values: Sequence[float], weights: Sequence[float]) -> float:
-    return math.fsum(values)
 
 
 def _complete(known: int, traces: int, what: str, value: float | None) -> Measured:
@@ -43,12 +38,15 @@ def _mean_cost(sample: Sample) -> Measured:
     """The mean over traces; with an interval if every trace belongs to a scenario, for those are the sample."""
     cost, traces = sample.figures.cost, sample.figures.traces
     found = _complete(cost.known, traces, "cost", cost.mean())
-    means = [(one.tally.cost.mean(), float(one.tally.cost.known)) for one in sample.scenarios]
-    known = [(value, weight) for value, weight in means if value is not None]
+    known = [
+        (_as_float(one.tally.cost.total.value()), float(one.tally.cost.known))
+        for one in sample.scenarios
+        if one.tally.cost.known
+    ]
     unmatched = traces - sum(one.tally.runs for one in sample.scenarios)
-    if found.value is None or len(known) < 2 or unmatched:
+    if found.value is None or unmatched:
         return found
-    return Measured(value=found.value, n=traces, interval=mean_interval_of(known))
+    return Measured(value=found.value, n=traces, interval=mean_interval_of(known), more=more_for_mean(known))
 
 
 def _token_efficiency(sample: Sample) -> Measured:
@@ -63,7 +61,9 @@ def _token_efficiency(sample: Sample) -> Measured:
     n = sum(tally.tokens.known for tally in stating)
     known, total = known_of(n, sum(tally.runs for tally in tallies))
     value = math.fsum(a for a, _ in parts) / tokens
-    return Measured(value=value, n=n, interval=ratio_interval_of(parts), known=known, total=total)
+    return Measured(
+        value=value, n=n, interval=mean_interval_of(parts), more=more_for_mean(parts), known=known, total=total
+    )
 
 
 def _total(what: str, of: Callable[[Figures], Figure]) -> Callable[[Sample], Measured]:
@@ -92,14 +92,14 @@ METRICS = (
         measure=_total("cost", lambda figures: figures.cost),
         has_interval=False,
         order=61,
-        pairing=Pairing(lambda one: one.cost_usd, _sum),
+        pairing=Pairing(figures=lambda one: one.costs_usd, total=True),
     ),
     _dollars(
         name="mean_cost_usd",
         description="The mean cost of a run, in USD.",
         measure=_mean_cost,
         order=62,
-        pairing=Pairing(lambda one: one.cost_usd, weighted_mean),
+        pairing=Pairing(figures=lambda one: one.costs_usd),
     ),
     _used(
         name="total_tokens",
@@ -110,6 +110,6 @@ METRICS = (
         example="20000",
         has_interval=False,
         order=63,
-        pairing=Pairing(lambda one: one.tokens, _sum),
+        pairing=Pairing(figures=lambda one: one.tokens_used, total=True),
     ),
 )

@@ -1,10 +1,16 @@
 """How long runs took."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from passmuster.scoring._intervals import percentile, percentile_interval
-from passmuster.scoring._metric import Measured, Pairing, Sample, SuiteMetric, known_of
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from passmuster.scoring._metric import Interval, Measured, Pairing, Sample, SuiteMetric, known_of
+from passmuster.scoring._percentiles import effective_values, percentile, percentile_interval
 from passmuster.suite import Bound, Suite
+
+if TYPE_CHECKING:
+    from passmuster.scoring._sample_size import Needed
 
 
 def _percentile_metric(percent: int, order: int) -> SuiteMetric:
@@ -15,10 +21,29 @@ def _percentile_metric(percent: int, order: int) -> SuiteMetric:
         known, total = known_of(len(durations), sample.figures.traces)
         if not durations:
             return Measured(value=None, n=0, why="no trace states its duration", known=known, total=total)
+        value = percentile(durations, share)
+
+        def interval(confidence: float) -> Interval | None:
+            if sample.figures.durations.bins:  # so many that they are not told apart by scenario
+                return percentile_interval(durations, share, confidence)
+            effective, scenarios = effective_values(sample.duration_groups, value, share)
+            return percentile_interval(durations, share, confidence, effective, scenarios - 1)
+
+        def more(bound: float, confidence: float) -> Needed | None:
+            """The share of runs within the bound is a rate, and what is asked is whether it is above the percentile."""
+            from passmuster.scoring._sample_size import more_to_settle
+
+            if sample.figures.durations.bins:
+                return None
+            groups = [group for group in sample.duration_groups if group]
+            within = [(float(sum(one <= bound for one in group)), float(len(group))) for group in groups]
+            return more_to_settle(within, share, [of for _, of in within], confidence, margin=1.0)
+
         return Measured(
-            value=percentile(durations, share),
+            value=value,
             n=len(durations),
-            interval=lambda confidence: percentile_interval(durations, share, confidence),
+            interval=interval,
+            more=more,
             known=known,
             total=total,
         )
@@ -33,7 +58,8 @@ def _percentile_metric(percent: int, order: int) -> SuiteMetric:
         spellings={"ms": 1, "milliseconds": 1, "s": 1000, "seconds": 1000},
         example="5000, 5000ms or 5s",
         order=order,
-        pairing=Pairing(lambda one: one.latency_ms, lambda values, weights: percentile(sorted(values), share)),
+        typical="< 5000ms" if percent == 95 else None,
+        pairing=Pairing(figures=lambda one: one.durations_ms, percentile=share),
     )
 
 

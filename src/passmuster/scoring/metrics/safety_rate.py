@@ -7,6 +7,7 @@ METRICS = (
         "safety_rate",
         "Scenarios of the category `adversarial` that passed / all of that category.",
         order=30,
+        typical="100%",
         category="adversarial",
         what="adversarial ",
     ),

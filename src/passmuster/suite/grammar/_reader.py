@@ -6,13 +6,12 @@ that one load reports everything that is wrong with a file.
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Collection, Iterable
 from typing import Protocol, TypeVar
 
 from passmuster._problems import Problem, did_you_mean
 from passmuster.suite.grammar import _globs as globs
+from passmuster.suite.grammar._regexes import why_bad_regex
 from passmuster.suite.grammar._values import Vocabulary
 from passmuster.suite.text._nodes import Entry, Mapping, Node, Scalar, Sequence, kind_of
 
@@ -24,6 +23,9 @@ class LinkedFiles(Protocol):
 
     def read(self, reader: Reader, node: Node, at: str, parse: Callable[[Reader, Node], T]) -> T | None:
         """What `parse` makes of the file that a node names; None, with a problem noted, where it cannot be read."""
+
+    def text(self, reader: Reader, node: Node, at: str) -> str | None:
+        """The text in the file that a node names; None, with a problem noted, where it cannot be read."""
 
     def why_refused(self, name: str) -> str | None:
         """Why this cannot be the path of a file that a suite may name."""
@@ -38,15 +40,21 @@ class Reader:
         problems: list[Problem] | None = None,
         linked_files: LinkedFiles | None = None,
         vocabulary: Vocabulary | None = None,
+        remarks: list[Problem] | None = None,
     ) -> None:
         self.file = file
         self.problems: list[Problem] = [] if problems is None else problems
+        self.remarks: list[Problem] = [] if remarks is None else remarks
         self.linked_files = linked_files
         self.vocabulary: Vocabulary = vocabulary or {}
 
     def problem(self, at: Node | Entry, message: str) -> None:
         """Note a mistake at this place."""
         self.problems.append(Problem(message, self.file, at.line, at.column))
+
+    def remark(self, at: Node | Entry, message: str) -> None:
+        """Note something that is no mistake, and that nothing is checked by."""
+        self.remarks.append(Problem(message, self.file, at.line, at.column))
 
     def expected(self, what: str, node: Node, at: str) -> None:
         """Note that something else was found than `what`."""
@@ -128,12 +136,19 @@ class Reader:
             return None
         return self.linked_files.read(self, node, at, parse)
 
+    def linked_text(self, node: Node, at: str) -> str | None:
+        """The text in the file that a node names, relative to the suite; None with a problem noted."""
+        if self.linked_files is None:
+            self.problem(node, f"{at}: a file cannot be named here")
+            return None
+        return self.linked_files.text(self, node, at)
+
     def pattern(self, node: Node, at: str) -> str:
         """The node as a tool pattern. `*_dangerous`, written unquoted, is the pattern it plainly is."""
         if not isinstance(node, Scalar) or not isinstance(node.value, str):
             self.expected("a tool name or pattern", node, at)
             return "*"
-        bad = globs.why_bad_glob(node.value) or _why_no_tool(node.value)
+        bad = globs.why_bad_glob(node.value) or globs.why_no_tool(node.value)
         if bad:
             self.problem(node, f"{at}: {bad}")
             return "*"
@@ -147,37 +162,3 @@ class Reader:
             self.problem(node, f"{at}: {bad}")
             return ""
         return text
-
-
-def _why_no_tool(pattern: str) -> str | None:
-    """Why a pattern that is sound in itself fits no tool that anybody has."""
-    if pattern != pattern.strip():
-        return f"the pattern '{pattern}' begins or ends with white space, which no tool's name does"
-    if ", " in pattern:
-        return f"the pattern '{pattern}' would have to be one name; write several patterns as a list"
-    return None
-
-
-_FUZZY = r"(?<!\\)(?:\\\\)*\{(?!\d*,?\d*\})"
-_POSIX_CLASS = r"\[\[:\^?\w+:\]"
-
-
-def why_bad_regex(text: str) -> str | None:
-    """What keeps a pattern from being run: not a regular expression, or one the bounded engine reads otherwise."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `[[` warns of a meaning it may have one day
-            re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
-        return f"not a regular expression: {error}"
-    if found := re.search(_FUZZY, text):
-        return f"'{text[found.start() :][:12]}' cannot be run with a time limit; write '\\{{' for a literal brace"
-    if found := re.search(_POSIX_CLASS, text):
-        return f"'{found[0]}' means different things to different engines; write '[\\[:' for literal characters"
-    import regex  # only suites with regular expressions pay for it
-
-    try:
-        regex.compile(text)
-    except (regex.error, RecursionError, OverflowError) as error:
-        return f"cannot be run with a time limit: {error}; escape what is meant literally"
-    return None

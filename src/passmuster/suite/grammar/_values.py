@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from passmuster._control_characters import why_control_character
 from passmuster.suite.text._nodes import Mapping, Node, Scalar, Sequence, plain
 
 if TYPE_CHECKING:
@@ -270,10 +272,38 @@ def _read_path(reader: Reader, node: Node, at: str) -> str:
     return text
 
 
+def address_of_api(advice: str) -> Custom[str]:
+    """The address of an API, which may hold neither user nor password; `advice` says where these belong."""
+
+    def read(reader: Reader, node: Node, at: str) -> str:
+        text = reader.text(node, at)
+        if "@" in re.split(r"[/?#]", text.partition("://")[2] or text, maxsplit=1)[0]:
+            stored = "holds a user or a password, which would be stored wherever the address is"
+            reader.problem(node, f"{at}: {stored}; {advice}")
+        elif text and not text.startswith(("http://", "https://")):
+            reader.expected("an address such as http://localhost:11434/v1", node, at)
+        return text
+
+    return Custom("an address", read, {"type": "string", "pattern": "^https?://"})
+
+
+def _read_phrase(reader: Reader, node: Node, at: str) -> str:
+    text = reader.text(node, at)
+    if control := why_control_character(text, "\n\r\t"):
+        reader.problem(node, f"{at}: the text has {control[0]}")
+    elif text.strip() and text != text.strip("\r\n"):
+        reader.problem(node, f"{at}: begins or ends with a line break, which would have to be found too; write '|-'")
+    return text
+
+
 TEXT = Text()
 PROSE = Text(empty=True)
 PATH = Custom("the path of a file", _read_path, TEXT.schema)
 """A file within the root, relative to the suite; it need not exist yet."""
+TEXT_FILE: Custom[str | None] = Custom(
+    "the path of a text file", lambda reader, node, at: reader.linked_text(node, at), TEXT.schema
+)
+"""The content of a file within the root, relative to the suite."""
 NUMBER = Number()
 AMOUNT = Number(0)
 FRACTION = Number(0, 1)
@@ -285,4 +315,6 @@ TOOL_PATTERN = Custom(
     {"type": "string", "minLength": 1, "pattern": r"^\S(.*\S)?$"},
 )
 REGEX = Custom("a regular expression", lambda reader, node, at: reader.regex(node, at), TEXT.schema)
+PHRASE = Custom(TEXT.words, _read_phrase, TEXT.schema)
+"""A text that is looked for inside another."""
 ANYTHING: Custom[Any] = Custom("any value", lambda reader, node, at: plain(node), {})

@@ -6,7 +6,7 @@ the house never asks which of the two a suite was written in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -68,6 +68,20 @@ def plain(node: Node) -> Any:
     if isinstance(node, Sequence):
         return [plain(item) for item in node.items]
     return {entry.key: plain(entry.value) for entry in node}
+
+
+def node_at(node: Node, path: Iterable[str | int]) -> Node | Entry:
+    """What stands at a path inside a node, or as far along it as there is something."""
+    found: Node | Entry = node
+    for step in path:
+        inside = found.value if isinstance(found, Entry) else found
+        if isinstance(inside, Mapping) and str(step) in inside:
+            found = inside.entries[str(step)]
+        elif isinstance(inside, Sequence) and isinstance(step, int) and step < len(inside.items):
+            found = inside.items[step]
+        else:
+            break
+    return found
 
 
 def node_of(value: Any) -> Node:

@@ -15,15 +15,28 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from passmuster.traces._accounting import check_arguments, report_hidden
 from passmuster.traces._building import Fields, Reading, join_results, located_error
-from passmuster.traces._model import AnyStep, Key, Message, Place, ToolCall, Trace
-from passmuster.traces._native_form import FormStep, TraceFields, explain_step, plain_steps
-from passmuster.traces._overlooked import overlooked_in_message, overlooked_in_record, overlooked_in_trace
+from passmuster.traces._model import AnyStep, Key, Message, Place, Trace
+from passmuster.traces._native_form import (
+    FormStep,
+    TraceFields,
+    Unread,
+    agreed_agent,
+    explain_step,
+    known_part,
+    known_step,
+    plain_steps,
+)
+from passmuster.traces._overlooked import HiddenCall, find_calls, hidden_calls
 from passmuster.traces._records import UNREADABLE, BadRecord, Record
+from passmuster.traces._tool_names import check_calls
 
 DESCRIPTION = "One JSON object per step; a file is one trace, or several distinguished by `trace_id`."
 SHAPE = '{"type": "tool_call", …}'
+LACKS = ()
 
+_ADVICE = "give each call as an event of type tool_call"
 _TYPES = (b'"tool_call"', b'"tool_result"', b'"llm_call"', b'"handoff"', b'"trace"')
 
 
@@ -32,6 +45,8 @@ def detect(record: Fields) -> float:
     if "type" not in record:
         return 0
     type_ = bytes(record["type"])
+    if "episode_id" in record:  # Assay has a type of the same name
+        return 0
     return 1 if type_ in _TYPES else 0.6 if type_ == b'"message"' else 0.2
 
 
@@ -48,12 +63,18 @@ class _Header(TraceFields, tag_field="type", tag="trace"):
     """The fields of a trace, as a record of their own."""
 
 
-_Event = _Header | FormStep
-
-
 @cache
-def _decoders() -> tuple[msgspec.json.Decoder[_Stamp], msgspec.json.Decoder[_Event]]:
-    return msgspec.json.Decoder(_Stamp), msgspec.json.Decoder(_Event)
+def _decoders() -> tuple[msgspec.json.Decoder[_Stamp], msgspec.json.Decoder[_Header | FormStep]]:
+    return msgspec.json.Decoder(_Stamp), msgspec.json.Decoder(_Header | FormStep)
+
+
+class _Event(Struct, frozen=True):
+    """One record: the trace it names, what it states, its steps, and the calls in what is not read of it."""
+
+    trace_id: str | None
+    header: _Header | None
+    steps: list[AnyStep]
+    hidden: list[tuple[str, HiddenCall]]
 
 
 class _Gathering:
@@ -64,35 +85,34 @@ class _Gathering:
         self.record = record
         self.steps: list[AnyStep] = []
         self.places: list[Place] = []
-        self.has_calls = False
-        self.overlooked: BadRecord | None = None
-        """The error if no event turns out to be a tool call, while another record holds some."""
+        self.hidden: list[tuple[int, str, HiddenCall]] = []
+        """What stands for calls, by the offset of its record. It may repeat calls that only a later event has."""
 
-    def add(self, record: Record, event: _Event, steps: list[AnyStep]) -> None:
-        """Add an event, and the steps that it is or that it states."""
-        if isinstance(event, _Header):
-            self._reject_contradiction(record.offset, event)
-            for name in TraceFields.__struct_fields__:
-                if (value := getattr(event, name)) is not None:
-                    setattr(self.fields, name, value)
-            self.places += [Place(record.offset, record.line, index) for index in range(len(steps))]
+    def add(self, record: Record, event: _Event) -> None:
+        """Add what an event states, and its steps."""
+        if event.header is not None:
+            self._state(record.offset, event.header)
+            self.places += [Place(record.offset, record.line, index) for index in range(len(event.steps))]
         else:
             self.places.append(Place(record.offset, record.line))
-        self.steps += steps
-        self.has_calls = self.has_calls or any(type(step) is ToolCall for step in steps)
-        if self.overlooked is None and not self.has_calls:
-            self.overlooked = _overlooked(record, event)
+        self.steps += event.steps
+        self.hidden += [(record.offset, where, call) for where, call in event.hidden]
 
-    def _reject_contradiction(self, offset: int, header: _Header) -> None:
-        """Refuse to take two traces for one because nothing tells them apart."""
-        for name in ("scenario", "query", "run", "steps"):
+    def _state(self, offset: int, header: _Header) -> None:
+        """Take the fields of a header, and refuse to take two traces for one because nothing tells them apart."""
+        for name in TraceFields.__struct_fields__:
             known, value = getattr(self.fields, name), getattr(header, name)
-            if known is not None and value is not None and (known != value or name == "steps"):
+            if value is None or name == "metadata":
+                continue
+            if known is not None and name == "agent":
+                value = agreed_agent(known, value)
+            if value is None or (known is not None and name != "agent" and (known != value or name == "steps")):
                 raise BadRecord(
                     offset,
                     f"states '{name}' of a trace that has it already: a file of events is one trace, unless "
                     "each record says by its 'trace_id' which one it belongs to",
                 )
+            setattr(self.fields, name, value)
 
     def finish(self, reading: Reading) -> Trace:
         fields = self.fields
@@ -101,54 +121,53 @@ class _Gathering:
                 self.record.offset, "begins a trace without an event, an 'answer' or an 'error': nothing happened in it"
             )
         steps, places = join_results(self.steps, self.places)
-        if self.overlooked and not any(type(step) is ToolCall for step in steps):
-            raise self.overlooked
         trace = fields.trace(steps)
+        for offset, where, call in self.hidden:
+            report_hidden(reading, offset, where, [call], trace.tool_calls, _ADVICE)
         messages = [step for step in steps if type(step) is Message]
         query, answer = trace.query, trace.answer
         if query is None:
             query = next((message.text for message in messages if message.role == "user"), None)
         if answer is None:
             answer = next((message.text for message in reversed(messages) if message.role == "assistant"), None)
-        return replace(trace, query=query, answer=answer, origin=reading.origin(self.record, places))
+        trace = replace(trace, query=query, answer=answer, origin=reading.origin(self.record, places))
+        return check_calls(trace)
 
 
-def _decode(record: Record) -> tuple[str | None, _Event, list[AnyStep]]:
-    """The id of the trace that an event names, the event, and its steps."""
+def _decode(record: Record, reading: Reading) -> _Event:
     stamps, events = _decoders()
-    offset, data = record.offset, record.data
-    stamp = stamps.decode(data).trace_id
-    event = events.decode(data)
+    stamp = stamps.decode(record.data).trace_id
+    unread: list[Unread] = []
+    try:
+        event = events.decode(record.data)
+    except msgspec.ValidationError as error:
+        if "unknown field" not in str(error):
+            raise
+        event = events.decode(_known(record, unread))
     if isinstance(event, _Header):
-        steps = plain_steps(offset, event.steps or (), data)
+        written = list(event.steps or ())
+        for one in unread:
+            if one.step >= 0:
+                written[one.step] = check_arguments(reading, record.offset, written[one.step], one.fields)
     else:
-        steps = plain_steps(offset, [event], data, single=True)
-    _reject_calls_in_messages(record, event)
-    return None if stamp is None else str(stamp), event, steps
+        written = [check_arguments(reading, record.offset, event, unread[0].fields) if unread else event]
+    steps = plain_steps(written)
+    hidden = [(one.where, call) for one in unread for call in hidden_calls(one.fields)]
+    for step in steps:
+        if type(step) is Message and type(step.content) is not str:
+            hidden += [(f"a message of the {step.role[:20]}", call) for call in find_calls(step.content, "content")]
+    return _Event(None if stamp is None else str(stamp), event if isinstance(event, _Header) else None, steps, hidden)
 
 
-def _reject_calls_in_messages(record: Record, event: _Event) -> None:
-    """Refuse a message that holds tool calls, whatever else the trace has."""
-    if isinstance(event, Message) and (name := overlooked_in_message(record.data)):
-        raise BadRecord(
-            record.offset,
-            f"a message cannot hold '{name}': give each call as an event of type tool_call, or drop 'type' "
-            "from every record to have the file read as chat messages",
-        )
-    if isinstance(event, _Header) and (problem := overlooked_in_trace(record.data, has_calls=True)):
-        raise BadRecord(record.offset, problem)
-
-
-def _overlooked(record: Record, event: _Event) -> BadRecord | None:
-    """The error for a record that holds tool calls in a field that is not read, should its trace have none."""
-    if isinstance(event, _Header):
-        problem = overlooked_in_trace(record.data, has_calls=False)
-    elif name := overlooked_in_record(record.data):
-        advice = "give each call as an event of type tool_call"
-        problem = f"an event of a trace without tool calls cannot hold '{name}': {advice}"
-    else:
-        return None
-    return BadRecord(record.offset, problem) if problem else None
+def _known(record: Record, unread: list[Unread]) -> bytes:
+    """A record without the fields that are not read, which go to `unread`."""
+    fields = msgspec.json.decode(record.data, type=Fields)
+    if bytes(fields.get("type", b"")) == b'"trace"':
+        data, found = known_part(record.data, header=True)
+        unread += found
+        return data
+    fields.pop("trace_id", None)
+    return bytes(known_step(msgspec.json.encode(fields), unread))
 
 
 def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
@@ -157,11 +176,11 @@ def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
     current: str | None = None
     for record in records:
         try:
-            stamp, event, steps = _decode(record)
-            current = current if stamp is None else stamp
+            event = _decode(record, reading)
+            current = current if event.trace_id is None else event.trace_id
             if current not in traces:
                 traces[current] = _Gathering(record, current)
-            traces[current].add(record, event, steps)
+            traces[current].add(record, event)
         except BadRecord as bad:
             reading.on_bad(bad)
         except UNREADABLE as error:
@@ -171,5 +190,7 @@ def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
             finished = trace.finish(reading)
         except BadRecord as bad:
             reading.on_bad(bad)
+        except RecursionError as error:
+            reading.on_bad(located_error(trace.record, error))
         else:
             yield finished

@@ -1,29 +1,44 @@
 """The native form: one JSON object per trace, with its steps inside. `docs/traces.md` describes it.
 
 Most records decode straight into a `Trace`. Those written more leniently (an id that is a number, an error that is a
-string, a number no double can hold, separate results) are read a second time, by way of `TraceFields`.
+string, a number no double can hold, separate results) are read a second time, by way of `TraceFields`; those with
+fields that the form does not have a third time, when these fields have been set apart and searched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 from msgspec.structs import force_setattr, replace
 
-from passmuster.traces._building import Fields, Reading, join_results, trace_per_record
-from passmuster.traces._model import Handoff, Message, Origin, Place, ToolCall, ToolResult, Trace
-from passmuster.traces._native_form import FormToolCall, TraceFields, explain_step, plain_steps
-from passmuster.traces._overlooked import overlooked_in_trace
-from passmuster.traces._records import BadRecord, Record
+from passmuster.traces._building import Fields, Reading, join_results, located_error
+from passmuster.traces._model import AnyStep, LlmCall, Message, Origin, Place, Step, ToolCall, ToolResult, Trace
+from passmuster.traces._records import UNREADABLE, BadRecord, Record
+from passmuster.traces._tool_names import PLAIN_NAMES, check_calls, is_plain
+from passmuster.traces._wrapped import WRAPPERS
+
+if TYPE_CHECKING:
+    from passmuster.traces._native_form import FormStep, TraceFields, Unread
 
 DESCRIPTION = "One JSON object per trace, with its steps in a list."
 SHAPE = '{"steps": […]} or {"answer": …}'
+LACKS = ()
+ASKS_ITSELF = True
 
 _Decode = Callable[[bytes | Raw], Trace]
 _HEAD = 2_000
+_TYPES = (
+    b'"type":"tool_call"',
+    b'"type":"llm_call"',
+    b'"type":"message"',
+    b'"type":"tool_result"',
+    b'"type":"handoff"',
+)
+_ADVICE = "give each call as a step of its own"
 
 # Decoding into a `Trace` refuses `1e400`, but not an integer beyond a double, which has at least 309 digits. Of every
 # 61st byte, five in a row lie in such a run. Takes 3 % of the time of decoding; a regular expression takes 400 %.
@@ -33,11 +48,11 @@ _DIGITS = bytes(byte in b"0123456789" for byte in range(256))
 
 def detect(record: Fields) -> float:
     """Sure of typed `steps`; less so of other `steps`, or of an `answer` alone."""
-    if "type" in record:
+    if "type" in record or bytes(record.get("schema_version", b"")).startswith(b'"ATIF'):
         return 0
     if "steps" in record:
-        begins = bytes(record["steps"])[:_HEAD]
-        return 1 if begins == b"[]" or b'"type"' in begins else 0.8
+        begins = bytes(record["steps"])[:_HEAD].replace(b" ", b"")
+        return 1 if begins == b"[]" or any(mark in begins for mark in _TYPES) else 0.8
     return 0.5 if "answer" in record else 0
 
 
@@ -46,82 +61,124 @@ def splittable(first: Fields) -> bool:
     return True
 
 
-# Model calls without their figures, for suites that ask for none: decoding takes 26 % less time (bench corpus, 10 MB).
-class _BareModelCall(Struct, frozen=True, gc=False, tag_field="type", tag="llm_call"):
-    """A model call whose figures are not read."""
-
-
-class _BareTrace(Trace, frozen=True):
-    steps: tuple[_BareModelCall | ToolCall | ToolResult | Handoff | Message, ...] = ()  # type: ignore[assignment]
-
-
-class _BareFields(TraceFields):
-    steps: list[_BareModelCall | FormToolCall | ToolResult | Handoff | Message] | None = None  # type: ignore[assignment]
+@cache
+def decoder() -> msgspec.json.Decoder[Trace]:
+    """The decoder of a record. It refuses unknown fields."""
+    return msgspec.json.Decoder(Trace)
 
 
 @cache
-def decoder(figures: bool) -> msgspec.json.Decoder[Trace]:
-    """The decoder of a record, with or without the figures of model calls."""
-    return msgspec.json.Decoder(Trace if figures else _BareTrace)
+def _lenient_decoder() -> msgspec.json.Decoder[TraceFields]:
+    from passmuster.traces._native_form import TraceFields  # late, for most runs need none of it
 
-
-@cache
-def _lenient_decoder(figures: bool) -> msgspec.json.Decoder[TraceFields]:
-    return msgspec.json.Decoder(TraceFields if figures else _BareFields)
+    return msgspec.json.Decoder(TraceFields)
 
 
 def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
-    """One trace per record. Without `reading.figures`, model calls are counted but nothing is known of them."""
-    name, path, figures = reading.source.name, reading.source.path, reading.figures
-    decode = decoder(figures).decode
+    """One trace per record, but for records of other formats."""
+    name, path = reading.source.name, reading.source.path
+    decode = decoder().decode
+    for record in records:
+        origin = Origin(name, path, record.offset, record.part, record.line)
+        try:
+            if (trace := _decoded(decode, record.data, origin)) is not None:
+                yield trace
+                del trace  # so that it is freed before the next one is decoded
+            elif not reading.is_elsewhere(record):
+                yield _read_leniently(record, origin, reading)
+        except BadRecord as bad:
+            reading.on_bad(bad)
+        except UNREADABLE as error:
+            from passmuster.traces._native_form import explain_step  # late, for most runs need none of it
 
-    def build(record: Record) -> Trace:
-        return _trace(decode, record.data, Origin(name, path, record.offset, record.part, record.line), figures)
-
-    return trace_per_record(records, reading, build, explain_step)
+            reading.on_bad(located_error(record, error, explain_step))
 
 
-def _trace(decode: _Decode, data: bytes | Raw, origin: Origin, figures: bool) -> Trace:
+def _decoded(decode: _Decode, data: bytes | Raw, origin: Origin) -> Trace | None:
+    """The trace that a record decodes into; None where the record has to be looked at more closely."""
     try:
         trace = decode(data)
     except msgspec.ValidationError:
-        return _read_leniently(data, origin, figures)
+        return None
     calls: list[ToolCall] = []
-    has_messages = False
     for step in trace.steps:
         kind = type(step)
+        if kind is LlmCall:
+            continue
         if kind is ToolCall:
             calls.append(step)  # type: ignore[arg-type]
-            if type(step.arguments) is not dict:  # type: ignore[union-attr]
-                return _read_leniently(data, origin, figures)
-        elif kind is ToolResult:
-            return _read_leniently(data, origin, figures)
-        elif kind is Message:
-            has_messages = True
-    if not trace.steps and trace.answer is None:
-        return _read_leniently(data, origin, figures)
+            if (
+                type(arguments := step.arguments) is not dict  # type: ignore[union-attr]
+                or (step.tool not in PLAIN_NAMES and not is_plain(step.tool))  # type: ignore[operator,union-attr,arg-type]
+                or not WRAPPERS.isdisjoint(arguments)
+            ):
+                return None
+        elif kind is ToolResult or (kind is Message and type(step.content) is not str):  # type: ignore[union-attr]
+            return None
+    if not trace.steps:
+        return None
     force_setattr(trace, "origin", origin)
     trace.__dict__["tool_calls"] = calls
     if type(data) is bytes and data[::_STRIDE].translate(_DIGITS).find(_RUN) < 0:
         trace.__dict__["has_oversized_number"] = False
-    if has_messages or not calls:
-        _reject_overlooked(origin.offset, data, bool(calls))
     return trace
 
 
-def _read_leniently(data: bytes | Raw, origin: Origin, figures: bool) -> Trace:
+def _read_leniently(record: Record, origin: Origin, reading: Reading) -> Trace:
     """The trace of a record that does not decode into one as it is, or whose calls are not complete."""
-    fields = _lenient_decoder(figures).decode(data)
+    from passmuster.traces._native_form import known_part, plain_steps  # late, for most runs need none of it
+
+    unread: list[Unread] = []
+    try:
+        fields = _lenient_decoder().decode(record.data)
+    except msgspec.ValidationError as error:
+        if "unknown field" not in str(error):
+            raise
+        data, unread = known_part(record.data)
+        fields = _lenient_decoder().decode(data)
     if fields.steps is None and fields.answer is None:
         raise BadRecord(origin.offset, "is not a trace: it has neither 'steps' nor 'answer'")
-    written = plain_steps(origin.offset, fields.steps or (), data)
-    steps, places = join_results(written, [Place(origin.offset, origin.line, index) for index in range(len(written))])
+    written = plain_steps(_with_arguments(fields, unread, origin.offset, reading))
+    fields.steps, stated = None, fields.steps is not None  # a long one makes room
+    steps, places = _joined(written, origin)
     trace = fields.trace(steps)
-    force_setattr(trace, "origin", replace(origin, step_places=places if len(steps) < len(written) else None))
-    _reject_overlooked(origin.offset, data, bool(trace.tool_calls))
+    force_setattr(trace, "calls_unknown", not stated or bool(fields.calls_unknown))
+    force_setattr(trace, "origin", replace(origin, step_places=places))
+    trace = check_calls(trace)
+    _account(trace, unread, reading)
     return trace
 
 
-def _reject_overlooked(offset: int, data: bytes | Raw, has_calls: bool) -> None:
-    if problem := overlooked_in_trace(data, has_calls):
-        raise BadRecord(offset, problem)
+def _joined(written: list[AnyStep], origin: Origin) -> tuple[tuple[Step, ...], tuple[Place, ...] | None]:
+    """The steps with their results, and their places where these are not simply their indexes."""
+    if not any(type(step) is ToolResult for step in written):
+        return tuple(written), None  # type: ignore[arg-type]
+    steps, places = join_results(written, [Place(origin.offset, origin.line, index) for index in range(len(written))])
+    return steps, places if len(steps) < len(written) else None
+
+
+def _with_arguments(fields: TraceFields, unread: list[Unread], offset: int, reading: Reading) -> list[FormStep]:
+    """The steps, of which none has arguments under another name."""
+    steps = list(fields.steps or ())
+    if not unread:
+        return steps
+    from passmuster.traces._accounting import check_arguments  # late, for few runs need it
+
+    for one in unread:
+        if one.step >= 0:
+            steps[one.step] = check_arguments(reading, offset, steps[one.step], one.fields)
+    return steps
+
+
+def _account(trace: Trace, unread: list[Unread], reading: Reading) -> None:
+    """Refuse, or report, tool calls in fields that are not read and in the content of messages."""
+    messages = [step for step in trace.steps if type(step) is Message and type(step.content) is not str]
+    if not unread and not messages:
+        return
+    from passmuster.traces._accounting import account, account_content  # late, for few runs need it
+
+    offset, calls = trace.origin.offset, trace.tool_calls
+    for one in unread:
+        account(reading, offset, one.where, one.fields, calls, _ADVICE)
+    for step in messages:
+        account_content(reading, offset, f"a message of the {step.role[:20]}", step.content, calls, _ADVICE)

@@ -32,8 +32,8 @@ def answer_check(
             return NO_ANSWER
         try:
             return held(view) if holds(view) else broken(view)
-        except TimeoutError:
-            return "a pattern took longer than a second on this answer"
+        except TimeoutError as error:
+            return str(error)
 
     return LayerCheck(decide, message)
 

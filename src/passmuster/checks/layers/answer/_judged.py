@@ -4,7 +4,7 @@
 if safety did not. A skip or an error stops the chain too. What was not asked is recorded with its reason.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from passmuster.checks.layers.answer._answer import NO_ANSWER
 from passmuster.suite import (
     FRACTION,
     TEXT,
+    TEXT_FILE,
     Custom,
     Definitions,
     JsonSchema,
@@ -43,8 +44,26 @@ class Rubric(Record, frozen=True, kw_only=True):
     examples: Annotated[
         tuple[Example, ...], OneOrMore(RecordOf(Example), empty=True), Key("Answers with their correct scores.")
     ] = ()
+    scale: Annotated[
+        tuple[str, ...],
+        OneOrMore(TEXT),
+        Key("What scores stand for.", example=["1: no steps", "5: complete, with all parameters"]),
+    ] = ()
     context: Annotated[str | None, TEXT, Key("Further information for the judge.")] = None
+    context_file: Annotated[
+        str | None, TEXT_FILE, Key("A text file with further information, relative to the suite.", example="faq.md")
+    ] = None
     line: int
+
+    @property
+    def asked(self) -> str:
+        """The rule as it is asked, with what scores stand for."""
+        return "\n".join([self.rule, "What the scores stand for:", *self.scale]) if self.scale else self.rule
+
+    @property
+    def information(self) -> str | None:
+        """All that is given to the judge besides."""
+        return "\n\n".join(text for text in (self.context, self.context_file) if text) or None
 
 
 class BuiltInRubric(Rubric, frozen=True, kw_only=True):
@@ -93,19 +112,33 @@ class Stage(Struct, frozen=True):
     rubrics: tuple[Rubric, ...]
     only_warns: bool = False
     """What the judge fails is a warning, for nobody knows how good it is."""
+    turn: int | None = None
+    """The turn whose answer it is about; None for the answer of the run."""
+    find_turn: Callable[[View], View | None] | None = None
+
+    @property
+    def label(self) -> str:
+        """How reports call it."""
+        return self.name if self.turn is None else f"turns[{self.turn}].{self.name}"
+
+    def seen(self, view: View) -> View | None:
+        """What it looks at; None where there is no answer."""
+        found = view if self.find_turn is None else self.find_turn(view)
+        return None if found is None or found.trace.answer is None else found
 
     def questions(self, view: View) -> list[Question]:
         """What is asked about one trace."""
+        view = self.seen(view) or view
         trace = view.trace
         grounding = self.name == "hallucination_check"
         return [
             Question(
                 kind=self.name,
-                rule=rubric.rule,
+                rule=rubric.asked,
                 query=trace.query,
                 answer=trace.answer or "",
                 evidence=view.evidence if grounding else (),
-                context=rubric.context,
+                context=rubric.information,
                 examples=rubric.examples,
                 unsent=() if grounding else view.evidence,
             )
@@ -154,7 +187,7 @@ def stage_key(name: _Name, description: str, value: Value[Any], *, order: int, e
 
 def explain(stages: Sequence[Stage], judged: Sequence[Outcome], view: View, file: str) -> Iterator[CheckReport]:
     """The checks that ask a judge as a report shows them, one for each rubric."""
-    asked = [(stage.name, rubric.line) for stage in stages for rubric in stage.rubrics]
+    asked = [(stage.label, rubric.line) for stage in stages for rubric in stage.rubrics]
     for (name, line), outcome in zip(asked, judged, strict=True):
         message = outcome.message or ""
         found = [view.violation(None, message=message)] if outcome.status in ("fail", "warn") else []
@@ -163,11 +196,13 @@ def explain(stages: Sequence[Stage], judged: Sequence[Outcome], view: View, file
 
 def ask(stages: Sequence[Stage], view: View, stopped: str | None) -> Asking:
     """The chain on one trace, one round of questions per stage; `stopped` says what failed already."""
-    if view.trace.answer is None:
-        return [outcome for stage in stages for outcome in stage.without_answer()]
     found: list[Outcome] = []
     needed = False
     for stage in stages:
+        if stage.seen(view) is None:
+            found += stage.without_answer()
+            stopped, needed = stopped or f"{stage.label} failed", False
+            continue
         if stopped is not None:
             found += stage.not_asked(stopped, needed=needed)
             continue

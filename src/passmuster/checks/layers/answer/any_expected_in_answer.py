@@ -2,7 +2,7 @@
 
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, has_any, present, quoted, shortened
-from passmuster.suite import TEXT, OneOrMore
+from passmuster.suite import PHRASE, OneOrMore
 
 
 def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
@@ -16,7 +16,7 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
 
 
 KEY = LayerKey(
-    OneOrMore(TEXT),
+    OneOrMore(PHRASE),
     "At least one term is in the answer, ignoring case.",
     _compile,
     order=2,

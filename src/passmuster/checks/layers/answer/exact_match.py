@@ -9,7 +9,7 @@ def _compile(expected: str, context: Context) -> LayerCheck:
     """The check for this text."""
     wanted = expected.strip()
     return answer_check(
-        lambda view: (view.trace.answer or "").strip() == wanted,
+        lambda view: any(text.strip() == wanted for text in view.texts),
         lambda view: "the answer is exactly as expected",
         lambda view: f"expected exactly {shortened(wanted)}, found {shortened(view.trace.answer)}",
     )

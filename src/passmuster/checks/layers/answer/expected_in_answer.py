@@ -3,7 +3,7 @@
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, present, quoted, shortened
-from passmuster.suite import TEXT, OneOrMore
+from passmuster.suite import PHRASE, OneOrMore
 
 
 def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
@@ -25,4 +25,6 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     return answer_check(holds, lambda view: f"the answer has {quoted(terms)}", broken)
 
 
-KEY = LayerKey(OneOrMore(TEXT), "Every term is in the answer, ignoring case.", _compile, order=1, example=["refunded"])
+KEY = LayerKey(
+    OneOrMore(PHRASE), "Every term is in the answer, ignoring case.", _compile, order=1, example=["refunded"]
+)

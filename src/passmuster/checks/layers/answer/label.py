@@ -1,13 +1,13 @@
 """The check `label`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from passmuster.checks._json_values import MISSING, follow
-from passmuster.checks._regex_search import REGEX_SECONDS
+from passmuster.checks._regex_search import REGEX_SECONDS, LimitedPattern
 from passmuster.checks._scenario_outcome import Quadrant
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
@@ -25,11 +25,11 @@ def _compile(label: str, context: Context) -> LayerCheck | None:
     labels = Labels(context.suite.classification, label)
 
     def said(view: View) -> str:
-        found = sorted(labels.found(view.trace.answer))
+        found = sorted(labels.found(view.texts))
         given = f"the label {found[0]!r}" if len(found) == 1 else f"labels {found}" if found else "no label"
         return f"expected the label {label!r}, the answer gives {given}"
 
-    return answer_check(lambda view: labels.label_of(view.trace.answer) == labels.label, said, said)
+    return answer_check(lambda view: labels.label_of(view.texts) == labels.label, said, said)
 
 
 class Labels:
@@ -46,23 +46,23 @@ class Labels:
         """The quadrant of the right label."""
         return "tp" if self.label == self._positive else "tn"
 
-    def quadrant(self, answer: str | None) -> Quadrant:
+    def quadrant(self, texts: Sequence[str]) -> Quadrant:
         """Whether the answer's label is right or wrong, positive or negative."""
         try:
-            said = self.label_of(answer)
+            said = self.label_of(texts)
         except TimeoutError:
             said = None
         if self.label == self._positive:
             return "tp" if said == self._positive else "fn"
         return "fp" if said == self._positive else "tn"
 
-    def found(self, answer: str | None) -> set[str]:
-        """All labels that an answer gives."""
-        return {self._folded(one) for one in self._read(answer)} if answer is not None else set()
+    def found(self, texts: Sequence[str]) -> set[str]:
+        """All labels that the texts of an answer give."""
+        return {self._folded(one) for text in texts for one in self._read(text)}
 
-    def label_of(self, answer: str | None) -> str | None:
-        """The one label that an answer gives."""
-        found = self.found(answer)
+    def label_of(self, texts: Sequence[str]) -> str | None:
+        """The one label that they give."""
+        found = self.found(texts)
         return next(iter(found)) if len(found) == 1 else None
 
     def _folded(self, label: str) -> str:
@@ -92,13 +92,14 @@ def _from_json(path: list[str | int]) -> Read:
 
 
 def _from_regex(pattern: str) -> Read:
-    import regex
-
-    compiled = regex.compile(pattern)
+    limited = LimitedPattern(pattern)
 
     def read(answer: str) -> set[str]:
-        matches = compiled.finditer(answer, timeout=REGEX_SECONDS)
-        return {match[1] if compiled.groups and match[1] is not None else match[0] for match in matches}
+        def labels(compiled: Any) -> set[str]:
+            matches = compiled.finditer(answer, timeout=REGEX_SECONDS)
+            return {match[1] if compiled.groups and match[1] is not None else match[0] for match in matches}
+
+        return limited.run(labels)
 
     return read
 

@@ -2,7 +2,7 @@
 
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey
 from passmuster.checks.layers.answer._answer import answer_check, has_any, present, quoted
-from passmuster.suite import TEXT, OneOrMore
+from passmuster.suite import PHRASE, OneOrMore
 
 
 def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
@@ -15,4 +15,4 @@ def _compile(terms: tuple[str, ...], context: Context) -> LayerCheck:
     )
 
 
-KEY = LayerKey(OneOrMore(TEXT), "No term is in the answer, ignoring case.", _compile, order=3, example=["guarantee"])
+KEY = LayerKey(OneOrMore(PHRASE), "No term is in the answer, ignoring case.", _compile, order=3, example=["guarantee"])

@@ -142,6 +142,8 @@ def _listed(parts: list[str], most: int | None) -> str:
 
 def _difference(difference: Difference, wanted: Expected, call: Actual, show: Show) -> str:
     key = difference.argument
+    if call.arguments is None:
+        return "its arguments are unknown"
     if not key:
         return f"arguments that are not a map: {show(call.tool, '', call.arguments)}"
     found = "" if difference.kind == "missing" else f" = {show(call.tool, key, argument(call.arguments, key))}"

@@ -1,9 +1,10 @@
 """Expected calls paired with actual ones at the least cost: what has to be edited to make a trace what was expected.
 
-A missing call costs 1, an extra one 1, or nothing where extras are allowed. A pair costs k/n: n arguments were
-compared, k of them differ. The arguments listed for a call are compared, and with `exact_args` also each further
-argument that the call has, every one of which differs; with nothing to compare a pair costs 0. Arguments that are
-no map have no argument of any name. Calls of different tools are never paired.
+A missing call costs 1, or nothing where it is optional; an extra one 1, or nothing where extras are allowed. A pair
+costs k/n: n arguments were compared, k of them differ. The arguments listed for a call are compared, and with
+`exact_args` also each further argument that the call has, every one of which differs; with nothing to compare a pair
+costs 0. Arguments that are no map have no argument of any name; where they are unknown (None), each differs. Calls of
+different tools are never paired.
 
 Of all pairings the cheapest one is taken: in any order by assignment, in order by alignment, where the calls of one
 position (made in parallel) fit in any order. Among equally cheap ones it is the one with the most pairs; then with
@@ -23,7 +24,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from passmuster.checks._json_values import MISSING, follow, path_of
-from passmuster.checks.layers.path._alignment import align
+from passmuster.checks.layers.path._alignment import Column, align
 from passmuster.checks.layers.path._assignment import Assignment
 from passmuster.checks.matchers import Fits, Matcher
 from passmuster.suite import glob_matcher, is_literal
@@ -32,6 +33,8 @@ Mode = Literal["any_order", "in_order", "exact"]
 Extras = Literal["allow", "forbid"]
 Ratio = tuple[int, int]
 """How many arguments differ, of how many compared."""
+Gains = dict[tuple[bool, Ratio], int]
+"""What a pair gains: by whether the expected call is optional, and how many arguments differ."""
 
 
 class Expected(Struct, frozen=True):
@@ -49,6 +52,15 @@ class Expected(Struct, frozen=True):
     """What `args` were compiled from, in the same order, for those who explain."""
     line: int | None = None
     """Where the suite states it."""
+    optional: bool = False
+    """Whether it may be missing."""
+
+
+class _RightArguments:
+    """Stands for arguments that are whatever is expected of them."""
+
+
+RIGHT_ARGUMENTS = _RightArguments()
 
 
 class Actual(Struct, frozen=True):
@@ -56,6 +68,7 @@ class Actual(Struct, frozen=True):
 
     tool: str
     arguments: Any
+    """None where they are unknown."""
     position: int
     """Equal for neighbours that were made in parallel, else rising."""
     index: int
@@ -95,8 +108,8 @@ Edit = Paired | Missing | Extra
 class Script(Struct, frozen=True, gc=False):
     """What it costs to make the actual calls the expected ones, and how it is done.
 
-    For each expected call in turn it was paired or is missing; then come the extra calls in the order of the
-    trace, unless extras are allowed. The calls are as expected if, and only if, the cost is 0.
+    For each expected call in turn it was paired or is missing, unless it is optional; then come the extra calls in the
+    order of the trace, unless extras are allowed. The calls are as expected if, and only if, the cost is 0.
     """
 
     cost: Fraction
@@ -107,7 +120,12 @@ _NOTHING = Fraction(0)
 
 
 def expect(
-    tool: str, args: Mapping[str, Matcher] | None = None, *, exact_args: bool = False, line: int | None = None
+    tool: str,
+    args: Mapping[str, Matcher] | None = None,
+    *,
+    exact_args: bool = False,
+    line: int | None = None,
+    optional: bool = False,
 ) -> Expected:
     """The expected call that a suite writes. Without `args` any arguments will do, even if they are to be exact."""
     listed = args or {}
@@ -118,6 +136,7 @@ def expect(
         name=tool,
         matchers=tuple(listed.values()),
         line=line,
+        optional=optional,
     )
 
 
@@ -134,6 +153,8 @@ def pair(
     taken = (_aligned if ordered else _assigned)(expected, actual, extra_cost)
     edits, cost = [], _NOTHING
     for wanted, made in enumerate(taken):
+        if made is None and expected[wanted].optional:
+            continue
         if made is None:
             edits.append(Missing(wanted))
             cost += 1
@@ -187,8 +208,9 @@ def _assigned(expected: Sequence[Expected], actual: Sequence[Actual], extra_cost
     ratios = [_first_ratios(wanted, actual, candidates[place], len(expected)) for place, wanted in enumerate(expected)]
     gains = _gains(ratios, len(expected), extra_cost)
     assignment = Assignment()
-    for calls, row in zip(candidates, ratios, strict=True):
-        options = sorted(zip(calls, map(gains.__getitem__, row), strict=False), key=lambda option: -option[1])
+    for one, calls, row in zip(expected, candidates, ratios, strict=True):
+        gained = ((made, gains[one.optional, ratio]) for made, ratio in zip(calls, row, strict=False))
+        options = sorted((option for option in gained if option[1] > 0), key=lambda option: -option[1])
         # The others take all but one of as many calls as are expected, so nobody needs more to choose from.
         assignment.add(options[: len(expected)])
     assignment.settle_ties()
@@ -212,14 +234,23 @@ def _aligned(expected: Sequence[Expected], actual: Sequence[Actual], extra_cost:
     """The actual call of each expected one, in order."""
     takers = _takers(expected, actual)
     calls = [made for made, call in enumerate(actual) if takers[call.tool]]
+    groups = [list(group) for _, group in groupby(calls, lambda made: actual[made].position)]
+    if len(groups) == 1:  # made in parallel, so that the order says nothing
+        return _assigned(expected, actual, extra_cost)
     ratios = {made: [_compare(expected[row], actual[made]) for row in takers[actual[made].tool]] for made in calls}
     gains = _gains(ratios.values(), len(expected), extra_cost)
-    groups = [list(group) for _, group in groupby(calls, lambda made: actual[made].position)]
-    blocks = [
-        [(takers[actual[made].tool], [gains[ratio] for ratio in ratios[made]]) for made in group] for group in groups
-    ]
+    blocks = [[_column(expected, takers[actual[made].tool], ratios[made], gains) for made in group] for group in groups]
     places = align(len(expected), blocks)
     return [None if place is None else groups[place[0]][place[1]] for place in places]
+
+
+def _column(expected: Sequence[Expected], rows: list[int], ratios: list[Ratio], gains: Gains) -> Column:
+    """An actual call as a column: the expected calls it can stand for with a gain."""
+    gained = [gains[expected[row].optional, ratio] for row, ratio in zip(rows, ratios, strict=True)]
+    if all(gain > 0 for gain in gained):
+        return rows, gained
+    kept = [(row, gain) for row, gain in zip(rows, gained, strict=True) if gain > 0]
+    return [row for row, _ in kept], [gain for _, gain in kept]
 
 
 def _takers(expected: Sequence[Expected], actual: Sequence[Actual]) -> dict[str, list[int]]:
@@ -230,19 +261,24 @@ def _takers(expected: Sequence[Expected], actual: Sequence[Actual]) -> dict[str,
     }
 
 
-def _gains(ratios: Iterable[Iterable[Ratio]], most: int, extra_cost: int) -> dict[Ratio, int]:
+def _gains(ratios: Iterable[Iterable[Ratio]], most: int, extra_cost: int) -> Gains:
     """What is gained by a pair instead of a missing call and an extra one, as whole numbers that also break ties.
 
     In front stands what it saves, in units in which every cost is whole; then 1, for being a pair; then 1 if it
-    fits in everything. `most` pairs together never carry over from one to the other.
+    fits in everything. `most` pairs together never carry over from one to the other. A pair that saves less than
+    nothing, for neither a missing call nor an extra one would cost anything, is not made.
     """
     known = {ratio for row in ratios for ratio in row}
     unit = lcm(*(compared for _, compared in known))
     base = most + 1
     return {
-        (different, compared): ((unit * (1 + extra_cost) - unit * different // compared) * base + 1) * base
+        (optional, (different, compared)): (
+            (unit * (extra_cost + (not optional)) - unit * different // compared) * base + 1
+        )
+        * base
         + (different == 0)
         for different, compared in known
+        for optional in (False, True)
     }
 
 
@@ -276,6 +312,8 @@ def _compare(wanted: Expected, call: Actual) -> Ratio:
     """How many arguments differ, of how many compared (at least 1)."""
     found = call.arguments
     different, compared = 0, len(wanted.args)
+    if found is RIGHT_ARGUMENTS or found is None:
+        return (0, 1) if found or not (wanted.args or wanted.exact_args) else (1, 1)
     for key, fits in wanted.args:
         if not fits(argument(found, key)):
             different += 1
@@ -289,6 +327,10 @@ def _compare(wanted: Expected, call: Actual) -> Ratio:
 def _differences(wanted: Expected, call: Actual) -> tuple[Difference, ...]:
     """Which arguments differ, the listed ones first."""
     found = call.arguments
+    if found is RIGHT_ARGUMENTS:
+        return ()
+    if found is None:
+        return (Difference("", "different"),) if wanted.args or wanted.exact_args else ()
     differences = []
     for key, fits in wanted.args:
         value = argument(found, key)

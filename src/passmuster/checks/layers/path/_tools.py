@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from passmuster import metrics
 from passmuster.checks._view import View
@@ -35,6 +36,20 @@ def loops(view: View) -> list[int]:
         for call in range(1, len(names))
         if names[call] == names[call - 1] and positions[call] != positions[call - 1]
     ]
+
+
+def in_order(view: View, reference: Names) -> bool:
+    """Whether the calls of a reference were made in its order, others between them; parallel calls fit in any order."""
+    if view.plain:
+        return metrics.match(view.names, reference, "in_order")
+    done = 0
+    for _, group in groupby(zip(view.positions, view.names, strict=True), lambda call: call[0]):
+        left = [name for _, name in group]
+        # To take as much of the reference as possible is never wrong: what is left of it can only be shorter.
+        while done < len(reference) and reference[done] in left:
+            left.remove(reference[done])
+            done += 1
+    return done == len(reference)
 
 
 def references(context: Context) -> tuple[tuple[str, ...], ...]:

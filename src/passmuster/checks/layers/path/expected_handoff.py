@@ -41,7 +41,7 @@ def _fits(expected: HandoffStep, step: Handoff) -> bool:
 
 
 KEY = LayerKey(
-    OneOrMore(RecordOf(HandoffStep, "an agent, or a map of `from` and `to`", short="to"), empty=True),
+    OneOrMore(RecordOf(HandoffStep, "an agent, or a map of `from` and `to`", short="to")),
     "The task was handed over to this agent; of a list, in this order.",
     _compile,
     order=10,

@@ -6,13 +6,15 @@ from passmuster.suite import TEXT, OneOrMore
 
 
 def _compile(sequence: tuple[str, ...], context: Context) -> LayerCheck | None:
-    """The check for the default mode; where a mode is written, that key is the check."""
-    return None if "match_mode" in context.stated else compile_mode("subset", context)
+    """The check for the default mode. Where a mode is written, or a similarity, that key is the check."""
+    named = "match_mode" in context.stated or "min_sequence_similarity" in context.stated
+    return None if named else compile_mode("in_order", context)
 
 
 KEY = LayerKey(
     OneOrMore(TEXT, empty=True),
-    "The reference sequence, which the calls have to match according to `match_mode`, by default `subset`.",
+    "The reference sequence, which the calls have to match according to `match_mode`, by default `in_order`; with "
+    "`min_sequence_similarity` and no mode, only the reference of the similarity.",
     _compile,
     order=6,
     example=["search", "generate"],

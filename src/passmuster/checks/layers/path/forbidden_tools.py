@@ -2,23 +2,20 @@
 
 from collections.abc import Iterator
 
-from passmuster.checks._outcome import Violation
-from passmuster.checks._view import View
+from passmuster.checks._outcome import Outcome, Violation
+from passmuster.checks._view import ToolSet, View
 from passmuster.checks.layers._layer import Context, LayerCheck, LayerKey, decided
 from passmuster.checks.layers.path._tools import listed
-from passmuster.suite import TOOL_PATTERN, OneOrMore
+from passmuster.suite import TOOL_PATTERN, OneOrMore, glob_matcher
 
 
 def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
     """The check for these patterns."""
-    bits = context.tools.bits(patterns)
+    forbidden = ToolSet(patterns, context.tools)
+    bits = forbidden.bits
 
     def called(view: View) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for call, one in enumerate(view.bits):
-            if one & bits:
-                found.setdefault(view.names[call], []).append(call)
-        return found
+        return view.by_tool(forbidden.calls(view))
 
     def message(view: View) -> str:
         used = called(view)
@@ -27,12 +24,15 @@ def _compile(patterns: tuple[str, ...], context: Context) -> LayerCheck:
     def violations(view: View) -> Iterator[Violation]:
         """One for each tool, at its first call."""
         for tool, calls in called(view).items():
-            pattern = next(one for one in patterns if view.bits[calls[0]] & context.tools.bit(one))
+            pattern = next(one for one in patterns if glob_matcher(one)(tool))
             yield view.violation(
                 calls[0], message="Forbidden tool called", tool=tool, pattern=pattern, calls_found=len(calls)
             )
 
-    return LayerCheck(lambda view: decided(not view.any_bits & bits), message, violations, always_fails=True)
+    def decide(view: View) -> Outcome:
+        return decided(not (view.any_bits & bits and forbidden.calls(view)))
+
+    return LayerCheck(decide, message, violations, always_fails=True)
 
 
 KEY = LayerKey(
