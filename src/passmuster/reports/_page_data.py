@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from passmuster.reports._cases import Case, cases, line_endings
 from passmuster.reports._last_line import closing_sentence
+from passmuster.reports._reasons import reasons
 from passmuster.reports._text import headline, skipped_runs
 from passmuster.scoring import (
     CategoryRate,
@@ -78,6 +79,8 @@ class Page(Struct, frozen=True):
     """What a live run skipped, and why."""
     endings: list[str]
     """How each gate line ended, in the order of the report."""
+    order: list[int]
+    """Gate lines as they are shown: what blocks, worst first as on the console; values with a bound; the rest."""
     distances: list[str | None]
     """How far each gate line's value is from its bound."""
     metrics: dict[str, Explained]
@@ -94,6 +97,7 @@ def page_of(report: Report, chunk: int) -> tuple[Page, CaseColumns]:
         sentence=closing_sentence(report, all_cases, rest="below"),
         skipped_runs=skipped_runs(report),
         endings=list(line_endings(report)),
+        order=_order(report, all_cases),
         distances=[_distance(line) for line in report.gate],
         metrics={name: explained(name, metric) for name, metric in report.metrics.items()},
         categories=category_rates(report.scenarios),
@@ -101,6 +105,16 @@ def page_of(report: Report, chunk: int) -> tuple[Page, CaseColumns]:
         chunk=chunk,
     )
     return page, _columns(report, all_cases)
+
+
+def _order(report: Report, all_cases: list[Case]) -> list[int]:
+    places = {id(case.line): place for place, case in enumerate(reasons(report, all_cases))}
+
+    def rank(index: int) -> tuple[int, bool]:
+        line = report.gate[index]
+        return places.get(id(line), len(places)), line.bound is None
+
+    return sorted(range(len(report.gate)), key=rank)
 
 
 def _first(test: TestReport) -> list[str]:

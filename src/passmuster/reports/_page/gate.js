@@ -132,12 +132,10 @@ export function navigation(view) {
 
 export function why() {
   const groups = new Map(GROUPS.map(([ending]) => [ending, []]));
-  report.gate.forEach((line, at) => groups.get(page.endings[at])?.push(at));
+  for (const at of page.order) groups.get(page.endings[at])?.push(at);
   const parts = GROUPS.filter(([ending]) => groups.get(ending).length).map(([ending, title, words]) => {
     const lines = groups.get(ending);
-    const bounded = lines.filter((at) => report.gate[at].bound);
-    const ordered = [...bounded, ...lines.filter((at) => !report.gate[at].bound)];
-    const list = el("ul", { class: "lines" }, ordered.slice(0, SHOWN).map(gateLine));
+    const list = el("ul", { class: "lines" }, lines.slice(0, SHOWN).map(gateLine));
     const more =
       lines.length > SHOWN
         ? el(
