@@ -12,6 +12,8 @@ import pytest
 from tests.agents.capture.children import INSTRUMENTED
 from tests.agents.live import ONE, run, script, traces, write_suite
 
+from passmuster.reports import render
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "live-agent"
 
 
@@ -47,6 +49,7 @@ def test_calls_that_nobody_saw_are_unknown_and_the_report_says_so(tmp_path: Path
     assert report.verdict == "warn"
     (note,) = [line for line in report.gate if line.id == "capture"]
     assert "capture" in note.message
+    assert f"Capture: {note.message}" in render("console", report).decode()
 
 
 def test_a_model_that_cannot_be_reached_is_not_the_agents_failure(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from passmuster.agents import (
     runs_file,
 )
 from passmuster.engine import NeededRuns, price_list
-from passmuster.scoring import EarlyStop, LiveNote, LiveRuns
+from passmuster.scoring import CAPTURE, EarlyStop, LiveNote, LiveRuns
 from passmuster.suite import Suite
 from passmuster.traces import PriceList, Trace, total_cost_usd
 
@@ -194,7 +194,7 @@ def _live_runs(planned: int, runs: RunsFile, out_of_budget: str | None, prices: 
         for notice in dict.fromkeys(said.notices):
             told[notice] = told.get(notice, 0) + 1
     for notice, times in sorted(told.items()):
-        notes.append(LiveNote("capture", f"{notice} (on {plural(times, 'run')})", False))
+        notes.append(LiveNote(CAPTURE, f"{notice} (on {plural(times, 'run')})", False))
     return LiveRuns(
         planned=planned,
         finished=finished,

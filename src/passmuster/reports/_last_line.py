@@ -85,8 +85,8 @@ def _failed_scenarios(report: Report, blocking: list[Case]) -> str:
         told += f" ({failed - counted} tolerated)"
     warned = len(blocking) - counted
     if not counted:
-        return f"{warned} of {plural(len(report.scenarios), 'scenario')} may not warn"
-    return f"{told}, {warned} more may not warn" if warned else told
+        return f"{warned} of {plural(len(report.scenarios), 'scenario')} with a warning that blocks"
+    return f"{told}, {warned} more with a warning that blocks" if warned else told
 
 
 def _failed_traces(tests: list[Case]) -> int:

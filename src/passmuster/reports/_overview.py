@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from passmuster._problems import plural
 from passmuster.reports._text import aligned, one_line, rate_and_count, skipped_runs
-from passmuster.scoring import GateLine, Metric, Report, ScenarioReport
+from passmuster.scoring import CAPTURE, GateLine, Metric, Report, ScenarioReport
 
 _NAMED = 5
 
@@ -85,6 +85,8 @@ def fact_lines(report: Report) -> Iterator[str]:
         use = report.judging
         spent = "" if not use.calls else ", at unknown cost" if use.spent_usd is None else f", {use.spent_usd:.4f} USD"
         yield f"Judges: {plural(use.questions, 'question')}, {plural(use.calls, 'call')}{spent}"
+    if report.live is not None and report.verdict != "pass":
+        yield from (f"Capture: {one_line(line.message)}" for line in report.gate if line.id == CAPTURE)
 
 
 def _stage_lines(report: Report) -> Iterator[str]:

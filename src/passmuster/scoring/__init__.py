@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from passmuster.scoring._group_tally import groups_by
     from passmuster.scoring._intervals import RateSample, f1_interval, rate_interval, ratio_interval, wilson
     from passmuster.scoring._left_out import LeftOut
-    from passmuster.scoring._live_runs import LiveNote, LiveRuns
+    from passmuster.scoring._live_runs import CAPTURE, LiveNote, LiveRuns
     from passmuster.scoring._means import mean_interval
     from passmuster.scoring._metric_words import between, change, number, written
     from passmuster.scoring._metrics import declared_metrics, metric_named

@@ -9,6 +9,9 @@ from msgspec import Struct
 from passmuster._problems import plural
 from passmuster.scoring._report import GateLine, LiveSummary
 
+CAPTURE = "capture"
+"""The id of notes on what was observed of the runs."""
+
 
 class LiveNote(Struct, frozen=True, order=True):
     """Something to know about runs: a warning, or only for the record."""
