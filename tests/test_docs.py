@@ -22,15 +22,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
 import pytest
 import yaml
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster import api, metrics
 from passmuster.checks._schema_words import FORMATS
 from passmuster.checks.layers.path.expected_calls import ExpectedCalls
+from passmuster.cli._command_line import Command, Group
 from passmuster.cli._main import command as group
 from passmuster.scoring import declared_metrics
 from passmuster.suite import fields_of
@@ -113,9 +113,7 @@ class Sandbox:
             given = (self.folder / words.pop()).read_bytes()
             words.pop()
         with contextlib.chdir(self.folder):
-            result = CliRunner().invoke(group, words[1:], input=given, prog_name="passmuster")
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
+            result = CliRunner().invoke(group, words[1:], input=given)
         self.code = result.exit_code
         return result.output
 
@@ -220,7 +218,7 @@ def perform(page: str, sandbox: Sandbox) -> Iterator[tuple[Block, str]]:
 def assert_commands_exist(lines: list[str]) -> None:
     assert lines
     for line in lines:
-        COMMANDS["run"].make_context("run", shlex.split(line)[2:], resilient_parsing=False)
+        COMMANDS["run"].parse(shlex.split(line)[2:], "passmuster run")
 
 
 def assert_inputs_exist(workflow: str) -> None:
@@ -237,7 +235,7 @@ def assert_hooks_exist(config: str) -> None:
     for hook in hooks:
         program, name, *given = shlex.split(hook["entry"])
         assert program == "passmuster"
-        COMMANDS[name].make_context(name, [*given, *used[hook["id"]]])
+        COMMANDS[name].parse([*given, *used[hook["id"]]], f"passmuster {name}")
 
 
 def assert_targets_exist(targets: list[str]) -> None:
@@ -309,12 +307,9 @@ def test_a_sentence_lists_what_there_is(page: str, begins: str, known: set[str])
     assert set(re.findall(r"`([^`]+)`", paragraph)) == known
 
 
-def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
+def _commands(group: Group, before: str = "") -> Iterator[tuple[str, Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
             yield from _commands(command, f"{before}{name} ")
         else:
             yield f"{before}{name}", command
@@ -324,11 +319,7 @@ COMMANDS = dict(_commands(group))
 
 
 def options(*commands: str) -> set[str]:
-    params = [option for command in commands for option in COMMANDS[command].params]
-    return {name for option in params for name in (*option.opts, *option.secondary_opts) if name[0] == "-"} | {
-        "-h",
-        "--help",
-    }
+    return {name for command in commands for option in COMMANDS[command].options for name in option.all_names}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

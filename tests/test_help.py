@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner, Result
+from tests.cli_runner import CliRunner, Result
 
 from passmuster import api
 from passmuster.checks import KINDS, RULES

@@ -6,19 +6,17 @@ import re
 import shlex
 from collections.abc import Iterator
 
-import click
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 
+from passmuster.cli._command_line import Command, Group
 from passmuster.cli._main import command as top
 
 
-def every(group: click.Group, *before: str) -> Iterator[tuple[str, ...]]:
+def every(group: Group, *before: str) -> Iterator[tuple[str, ...]]:
     yield before
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        if isinstance(found, click.Group):
+    for name, found in group.commands.items():
+        if isinstance(found, Group):
             yield from every(found, *before, name)
         else:
             yield *before, name
@@ -26,7 +24,7 @@ def every(group: click.Group, *before: str) -> Iterator[tuple[str, ...]]:
 
 @pytest.mark.parametrize("words", list(every(top)), ids=" ".join)
 def test_every_help_text_has_an_example_that_works(words: tuple[str, ...]) -> None:
-    shown = CliRunner().invoke(top, [*words, "--help"], prog_name="passmuster", terminal_width=1000)
+    shown = CliRunner().invoke(top, [*words, "--help"])
     assert shown.exit_code == 0
     example = re.search(r"\n  Examples?:\s+(?:eval \"\$\()?(passmuster [^\n)]+)", shown.output)
     assert example, shown.output
@@ -35,10 +33,10 @@ def test_every_help_text_has_an_example_that_works(words: tuple[str, ...]) -> No
     parse(top, given[1:])
 
 
-def parse(command: click.Command, given: list[str]) -> None:
+def parse(command: Command | Group, given: list[str]) -> None:
     """Read the arguments as the command does, and run nothing."""
-    context = command.make_context("passmuster", list(given))
-    if isinstance(command, click.Group):
-        _, inner, rest = command.resolve_command(context, given)
-        assert inner is not None
-        parse(inner, rest)
+    if isinstance(command, Group):
+        name, rest = command.parse(given, "passmuster")
+        parse(command.commands[name], rest)
+    else:
+        command.parse(given, "passmuster")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster.cli._main import command
@@ -74,8 +74,7 @@ def judge(folder: Path, case: Case, *more: str) -> Ended:
     lay(folder, case)
     arguments = ["run", "--traces", "t.jsonl", "--report", "json=r.json", "--quiet", *case.arguments, *more]
     with contextlib.chdir(folder):
-        result = CliRunner().invoke(command, arguments, prog_name="passmuster")
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        result = CliRunner().invoke(command, arguments)
     written = folder / "r.json"
     report = json.loads(written.read_bytes()) if written.exists() else {}
     errors = [line.removeprefix("error: ") for line in result.stderr.splitlines() if line.startswith("error: ")]

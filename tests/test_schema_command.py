@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster import api

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from tests.cli_runner import CliRunner, Result
 from tests.traces.building import Json, call, lines, read, trace, write
 from tests.traces.test_message_formats import ANTHROPIC, FORMS, exchanges
 from tests.traces.test_message_formats import anthropic_response as responded

@@ -21,9 +21,9 @@ def main() -> None:
         from passmuster.cli import import_quickly
 
         import_quickly()
-        from passmuster.cli import command
+        from passmuster.cli import main as command_line
 
-        command(prog_name="passmuster")
+        sys.exit(command_line())
     except KeyboardInterrupt:  # before the command itself handles it
         sys.exit(130)
     except SystemExit as end:

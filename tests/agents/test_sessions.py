@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from click.testing import CliRunner
 from tests.agents.live import ONE, run, runs_path, script, traces, write_suite
+from tests.cli_runner import CliRunner
 
 from passmuster._problems import InputError, OutsideError
 from passmuster.cli._main import command

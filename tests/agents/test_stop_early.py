@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from tests.agents.live import run, runs_path, script, traces, write_suite
+from tests.cli_runner import CliRunner
 
 from passmuster.cli._main import command
 

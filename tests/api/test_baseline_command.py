@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.baseline_runs import BROKEN, DAY, FAIL, PASS, source_of, suite_of, trace, traces_of
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster.api._baseline_files import BASELINE
@@ -56,8 +56,7 @@ class Ended(NamedTuple):
 
 def passmuster_(*words: str | Path, cwd: Path) -> Ended:
     with contextlib.chdir(cwd):
-        result = CliRunner().invoke(group, [str(word) for word in words], prog_name="passmuster")
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+        result = CliRunner().invoke(group, [str(word) for word in words])
     return Ended(result.exit_code, result.stdout, result.stderr)
 
 

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli_runner import CliRunner
 from tests.test_docs import PAGES, blocks
 
 from passmuster import api

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli_runner import CliRunner
 
 from passmuster import api
 from passmuster.api._compare_traces import _compared

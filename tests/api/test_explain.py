@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster import api

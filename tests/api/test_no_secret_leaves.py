@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 
 from passmuster import api
 from passmuster.cli import command

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster import api

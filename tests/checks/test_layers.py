@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.checks.building import Step, call, judge, trace
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster.api._redact_report import redact_report

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 
 from passmuster.cli._main import command
 from passmuster.traces import LlmCall, PriceList, Trace

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
 from msgspec.structs import replace
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster.cli._main import command as group
@@ -32,8 +32,7 @@ class Ended(NamedTuple):
 
 def invoke(*arguments: str, cwd: Path) -> Ended:
     with contextlib.chdir(cwd):
-        result = CliRunner().invoke(group, list(arguments), prog_name="passmuster")
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+        result = CliRunner().invoke(group, list(arguments))
     return Ended(result.exit_code, result.stdout, result.stderr)
 
 

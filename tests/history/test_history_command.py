@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 from tests.reports import report_factory as made
 
 import passmuster
@@ -43,8 +43,7 @@ class Ended(NamedTuple):
 
 def invoke(*arguments: str, cwd: Path) -> Ended:
     with contextlib.chdir(cwd):
-        result = CliRunner().invoke(group, list(arguments), prog_name="passmuster")
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+        result = CliRunner().invoke(group, list(arguments))
     return Ended(result.exit_code, result.stdout, result.stderr)
 
 

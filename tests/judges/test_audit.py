@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 from tests.judges.commands import by_kind, judge_config, kind_of, passmuster_, write
 from tests.judges.loopback import Asked, Behaviour, Loopback, Refuses, Says, closed_address, loopback, scored
 from tests.judges.questions import question

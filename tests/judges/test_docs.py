@@ -85,7 +85,7 @@ def test_the_labels_on_the_page_are_read(tmp_path: Path) -> None:
 
 
 def test_every_option_on_the_page_exists() -> None:
-    known = {name for one in (run_command, audit_command) for p in one.params for name in (*p.opts, *p.secondary_opts)}
+    known = {name for one in (run_command, audit_command) for option in one.options for name in option.all_names}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE)) <= known
 
 

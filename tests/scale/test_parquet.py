@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
+from tests.cli_runner import CliRunner
 from tests.engine.test_workers import TRACES, text
 from tests.scale.test_sweeps import run, trace, write
 

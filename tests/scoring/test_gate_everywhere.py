@@ -8,8 +8,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 from tests.checks.building import calls, judge, write
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster.cli.run import command as run_command

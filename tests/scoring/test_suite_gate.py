@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from tests.checks.building import judge, write
+from tests.cli_runner import CliRunner
 
 import passmuster
 from passmuster.cli.run import command as run_command

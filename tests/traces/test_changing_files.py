@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 from tests.traces.building import call, lines, source_of, trace, write
 
 from passmuster import read_traces

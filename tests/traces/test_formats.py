@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
+from tests.cli_runner import CliRunner
 from tests.traces.building import Json, call, header, lines, read, refusal, said, source_of, tools, trace, write
 
 from passmuster import read_traces

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli_runner import CliRunner
 from tests.traces.building import call, lines, read, refusal, tools, trace, write
 
 import passmuster

@@ -2,82 +2,92 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any, cast
-
-import click
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from passmuster._problems import OutsideError
 from passmuster._registry import Registry
 from passmuster._version import __version__
+from passmuster.cli._command_line import HELP, VERSION, Asked, Command, CommandLineError, Group
 
-_COMMANDS = Registry("passmuster.cli")
+_MODULES = Registry("passmuster.cli")
 
 
-class _Commands(click.Group):
+class _Commands(Mapping[str, Command | Group]):
     """A command is a module with a `command`; a hyphen in its name is an underscore in the file's."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name.replace("_", "-") for name in _COMMANDS]
+    def __getitem__(self, name: str) -> Command | Group:
+        return cast("Command | Group", _MODULES[name.replace("-", "_")].command)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        name = cmd_name.replace("-", "_")
-        return cast("click.Command", _COMMANDS[name].command) if name in _COMMANDS else None
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.replace("-", "_") in _MODULES
 
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        try:
-            return super().make_context(*args, **extra)
-        except OSError as error:
-            sys.exit(_unprinted(error))
+    def __iter__(self) -> Iterator[str]:
+        return (name.replace("_", "-") for name in _MODULES)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        from passmuster.cli._printing import say  # late, as the commands are
-
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as interrupt:
-            say(" ".join(["Interrupted.", *getattr(interrupt, "__notes__", ())]))
-            ctx.exit(130)
-        except OutsideError as error:
-            say(f"error: {error.problem}")
-            ctx.exit(3)
-        except (click.ClickException, click.Abort, click.exceptions.Exit):
-            raise
-        except Exception as error:
-            if isinstance(error, OSError) and _is_from_click(error):
-                ctx.exit(_unprinted(error))
-            from passmuster.cli._unexpected import tell_unexpected  # late, for it should never be needed
-
-            ctx.exit(tell_unexpected(error))
+    def __len__(self) -> int:
+        return len(_MODULES)
 
 
-def _is_from_click(error: OSError) -> bool:
-    """Whether the error came up while click printed a help text."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_globals.get("__name__") == "click.utils"
+command = Group(
+    "passmuster",
+    """Decide whether an AI agent may ship.
+
+    Example:
+      passmuster run evals --traces traces/
+    """,
+    _Commands(),
+    (VERSION, HELP),
+)
 
 
-def _unprinted(error: OSError) -> int:
-    """The exit code where a help text could not be printed; the reader of a pipe may close it early."""
-    from passmuster.cli._printing import open_pipe, say  # late, as the commands are
+def main() -> int:
+    """Run what the words of this process ask for, and give the exit code."""
+    asking_shell = os.environ.get("_PASSMUSTER_COMPLETE")
+    if asking_shell:
+        from passmuster.cli._completing import completion_lines  # late, as the commands are
+        from passmuster.cli._printing import print_lines
+
+        print_lines(completion_lines(command, asking_shell))
+        return 0
+    return run(command, sys.argv[1:])
+
+
+def run(called: Command | Group, words: Sequence[str]) -> int:
+    """Run a command, and give its exit code."""
+    from passmuster.cli._printing import say  # late, as the commands are
 
     try:
-        with open_pipe(sys.stdout):
-            raise error
-    except OutsideError as outside:
-        say(f"error: {outside.problem}")
+        try:
+            called.run(list(words), "passmuster")
+        except Asked as asked:
+            _answer(asked)
+    except CommandLineError as error:
+        from passmuster.cli._help_text import mistake_lines  # late, for most words are right
+
+        say("\n".join(mistake_lines(error)))
+        return 2
+    except KeyboardInterrupt as interrupt:
+        say(" ".join(["Interrupted.", *getattr(interrupt, "__notes__", ())]))
+        return 130
+    except OutsideError as error:
+        say(f"error: {error.problem}")
         return 3
+    except Exception as error:
+        from passmuster.cli._unexpected import tell_unexpected  # late, for it should never be needed
+
+        return tell_unexpected(error)
     return 0
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
-def command() -> None:
-    """Decide whether an AI agent may ship.
+def _answer(asked: Asked) -> None:
+    """Print the version or the help text."""
+    from passmuster.cli._help_text import help_lines  # late, for few runs need them
+    from passmuster.cli._printing import print_lines
 
-    \b
-    Example:
-      passmuster run evals --traces traces/
-    """
+    if asked.option is VERSION:
+        print_lines([f"passmuster {__version__}"])
+    else:
+        print_lines(help_lines(asked.command, asked.path))

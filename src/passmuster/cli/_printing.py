@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-import click
 import msgspec
 from msgspec import Struct
 
@@ -43,8 +42,10 @@ def _output() -> TextIO:
 
 def say(text: str) -> None:
     """Print to standard error, without secrets. A failure to print changes no exit code."""
+    if sys.stderr is None:
+        return
     with contextlib.suppress(OutsideError, ValueError), open_pipe(sys.stderr):
-        click.echo(api.without_tokens(text), err=True)
+        print(api.without_tokens(text), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -5,63 +5,53 @@ from __future__ import annotations
 import sys
 from typing import Any, Literal
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import InputError, OutsideError, plural
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_group, option
 from passmuster.cli._printing import complain, print_lines, refusing, say
 from passmuster.cli._progress import progress_bar
 
 
-class _Share(click.ParamType[float]):
+def _share(text: str) -> float:
     """`1%`, or `0.01`."""
-
-    name = "share"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            found = api.share(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        if found == 1:
-            self.fail("expected less than 100%", param, ctx)
-        return found
+    found = api.share(text)
+    if found == 1:
+        raise ValueError("expected less than 100%")
+    return found
 
 
-_baseline = click.option("--baseline", metavar="FILE", help="Baseline file (default: 'baseline.file' of the suite).")
+_baseline = option("--baseline", metavar="FILE", help="Baseline file (default: 'baseline.file' of the suite).")
 
 
-@click.group("baseline")
+@cli_group("baseline")
 def command() -> None:
     """Save a baseline, compare with it, tighten thresholds.
 
     `passmuster run --baseline FILE` compares a run with one that was saved here.
 
-    \b
     Example:
       passmuster baseline save evals --traces traces/ -o baseline.json
     """
 
 
-@command.command("save")
+@command.subcommand("save")
 @options.suite
 @options.traces
 @options.trace_format
-@click.option("-o", "--output", metavar="FILE", help="Where to write it (default: 'baseline.file' of the suite).")
+@option("-o", "--output", metavar="FILE", help="Where to write it (default: 'baseline.file' of the suite).")
 @options.judge
-@click.option("--agent-version", metavar="V", help="The agent's version (default: from the suite or traces).")
+@option("--agent-version", metavar="V", help="The agent's version (default: from the suite or traces).")
 @options.accept_loss
 @options.root
 @options.no_plugins
 @options.workers
-@click.option("--today", metavar="DATE", help="Day for waivers and calibrations; recorded if given.")
+@option("--today", metavar="DATE", help="Day for waivers and calibrations; recorded if given.")
 def save(suite: str | None, output: str | None, **given: Any) -> None:
     """Evaluate traces by a suite, and save the result as a baseline.
 
     Exit codes: 0 it was written, 2 the input is wrong, 3 nothing was written, for the reason shown.
 
-    \b
     Example:
       passmuster baseline save evals --traces traces/ -o baseline.json
     """
@@ -89,14 +79,13 @@ def save(suite: str | None, output: str | None, **given: Any) -> None:
     print_lines([f"{reports.one_line(saved.path)}: {scenarios} and {tests} of {plural(report.traces.read, 'trace')}"])
 
 
-@command.command("show")
-@click.argument("file", metavar="FILE")
+@command.subcommand("show")
+@argument("file", metavar="FILE")
 def show(file: str) -> None:
     """Show what a baseline file records.
 
     Exit codes: 0 it was shown, 2 the input is wrong.
 
-    \b
     Example:
       passmuster baseline show baseline.json
     """
@@ -104,10 +93,10 @@ def show(file: str) -> None:
         print_lines(reports.baseline_text(api.read_baseline(file)))
 
 
-@command.command("suggest", short_help="Propose thresholds slightly better than the recorded values.")
+@command.subcommand("suggest", "Propose thresholds slightly better than the recorded values.")
 @options.suite
 @_baseline
-@click.option("--margin", type=_Share(), default="1%", metavar="SHARE", help="How much better (default: 1%).")
+@option("--margin", convert=_share, default=0.01, metavar="SHARE", help="How much better (default: 1%).")
 @options.root
 @options.no_plugins
 def suggest(suite: str | None, baseline: str | None, margin: float, root: str | None, no_plugins: bool) -> None:
@@ -116,7 +105,6 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
     They are a target: the recorded run itself does not meet them.
     Exit codes: 0 they were printed, 2 the input is wrong.
 
-    \b
     Example:
       passmuster baseline suggest evals --baseline baseline.json --margin 2%
     """
@@ -126,17 +114,17 @@ def suggest(suite: str | None, baseline: str | None, margin: float, root: str | 
         print_lines(reports.suggestion_text(found.targets, reports.one_line(found.baseline), margin))
 
 
-@command.command("ratchet", short_help="Tighten the thresholds of a suite to what a fresh run will reach.")
+@command.subcommand("ratchet", "Tighten the thresholds of a suite to what a fresh run will reach.")
 @options.suite
 @_baseline
-@click.option("--slack", type=_Share(), default="0%", metavar="SHARE", help="How much less is enough (default: 0%).")
-@click.option(
+@option("--slack", convert=_share, default=0.0, metavar="SHARE", help="How much less is enough (default: 0%).")
+@option(
     "--to",
-    type=click.Choice(["prediction", "value"]),
+    choices=("prediction", "value"),
     default="prediction",
     help="What a fresh run reaches in 95 of 100 cases (default), or the recorded value.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the change and write nothing.")
+@option("--dry-run", is_flag=True, help="Print the change and write nothing.")
 @options.root
 @options.no_plugins
 def ratchet(
@@ -153,7 +141,6 @@ def ratchet(
     Only the numbers change: comments, order and quoting stay. The recorded run still passes afterwards.
     Exit codes: 0 the thresholds are up to date, 2 the input is wrong.
 
-    \b
     Example:
       passmuster baseline ratchet evals --baseline baseline.json
     """

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import sys
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import Problem, UsageError
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import cli_command, option
 from passmuster.cli._printing import print_bytes, print_document, print_lines, refusing
 
 SCHEMA = "passmuster.check/1"
 
 
-@click.command("check")
+@cli_command("check")
 @options.suite
-@click.option("--report", metavar="sarif=PATH", help="Write the findings as SARIF; - prints them.")
-@click.option("--strict", is_flag=True, help="A warning is an error.")
+@option("--report", metavar="sarif=PATH", help="Write the findings as SARIF; - prints them.")
+@option("--strict", is_flag=True, help="A warning is an error.")
 @options.today
 @options.root
 @options.no_plugins
@@ -39,7 +38,6 @@ def command(
     Exit codes: 0 nothing worse than a warning, 1 there are errors, 2 there is no suite
     or the report would overwrite it.
 
-    \b
     Example:
       passmuster check evals --report sarif=check.sarif
     """

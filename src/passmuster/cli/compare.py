@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
 from passmuster import api, reports
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._divergence_text import divergence_lines
 from passmuster.cli._printing import print_document, print_lines, refusing
 
@@ -13,10 +12,10 @@ SCHEMA = "passmuster.comparison/1"
 TRACES_SCHEMA = "passmuster.trace-comparison/1"
 
 
-@click.command("compare")
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
-@click.option("--suite", metavar="SUITE", help="Suite whose history has the runs (default: the nearest upwards).")
+@cli_command("compare")
+@argument("before", metavar="A")
+@argument("after", metavar="B")
+@option("--suite", metavar="SUITE", help="Suite whose history has the runs (default: the nearest upwards).")
 @options.trace_format
 @options.accept_loss
 @options.skip_bad_lines
@@ -37,13 +36,11 @@ def command(
     A and B are numbers of runs, as `passmuster history` lists them, paths of JSON reports, or traces: files, folders or
     globs, which are compared call by call.
 
-    Example: passmuster compare traces/before.jsonl traces/after.jsonl
-
     Exit codes: 0 they were compared, 2 the input is wrong.
 
-    \b
-    Example:
+    Examples:
       passmuster compare 12 13 --suite evals
+      passmuster compare traces/before.jsonl traces/after.jsonl
     """
     with refusing():
         runs = _run(before), _run(after)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import plural
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command
 from passmuster.cli._printing import print_document, print_lines, refusing
 from passmuster.cli._progress import progress_bar
 
 SCHEMA = "passmuster.policy-diff/1"
 
 
-@click.command("diff-policy")
-@click.argument("old", metavar="OLD_SUITE")
-@click.argument("new", metavar="NEW_SUITE")
+@cli_command("diff-policy")
+@argument("old", metavar="OLD_SUITE")
+@argument("new", metavar="NEW_SUITE")
 @options.traces
 @options.trace_format
 @options.sample
@@ -38,7 +37,6 @@ def command(old: str, new: str, as_json: bool, **given: Any) -> None:
 
     Judges are not asked. Exit codes: 0 they were compared, 2 the input is wrong, 3 something outside failed.
 
-    \b
     Example:
       passmuster diff-policy main/passmuster.yaml passmuster.yaml --traces traces/
     """

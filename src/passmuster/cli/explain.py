@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import plural
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._printing import print_document, print_lines, refusing
 
 SCHEMA = "passmuster.explanation/1"
 _MOST_CALLS = 200
 
 
-@click.command("explain")
-@click.argument("suite", metavar="SUITE")
-@click.argument("source", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--trace", "trace_id", metavar="ID", help="Only this trace, by its id or number (#3).")
-@click.option("--rule", metavar="TEST[:N]", help="Only this test or scenario, or its rule of this number.")
+@cli_command("explain")
+@argument("suite", metavar="SUITE")
+@argument("source", many=True, metavar="SOURCE...")
+@option("--trace", "trace_id", metavar="ID", help="Only this trace, by its id or number (#3).")
+@option("--rule", metavar="TEST[:N]", help="Only this test or scenario, or its rule of this number.")
 @options.trace_format
 @options.accept_loss
 @options.skip_bad_lines
@@ -44,7 +43,6 @@ def command(
 
     Exit codes: 0 it was explained, 2 the input is wrong.
 
-    \b
     Example:
       passmuster explain evals traces/monday.jsonl --trace t-17 --rule refunds:2
     """

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import click
 import msgspec
 
 from passmuster import api, reports
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import cli_command
 from passmuster.cli._printing import print_bytes, print_lines
 from passmuster.cli._trace_text import format_lines
 
 SCHEMA = "passmuster.formats/1"
 
 
-@click.command("formats")
+@cli_command("formats")
 @options.as_json
 def command(as_json: bool) -> None:
     """List the formats that traces are read in.
@@ -22,7 +22,6 @@ def command(as_json: bool) -> None:
 
     The format of a file is detected by its records; --format NAME of the other commands states it.
 
-    \b
     Example:
       passmuster formats --json
     """

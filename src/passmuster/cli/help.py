@@ -6,27 +6,26 @@ import textwrap
 from collections.abc import Iterator
 from shutil import get_terminal_size
 
-import click
-
 from passmuster import api, reports
+from passmuster.cli._command_line import argument, cli_command
+from passmuster.cli._help_text import help_lines
 from passmuster.cli._printing import print_lines, refusing
 
 
-@click.command("help")
-@click.argument("word", metavar="[WORD]", required=False)
-@click.pass_context
-def command(context: click.Context, word: str | None) -> None:
+@cli_command("help")
+@argument("word", metavar="[WORD]")
+def command(word: str | None) -> None:
     """Explain a check, rule, metric, key or format.
 
     Without WORD, list them all.
 
-    \b
     Example:
       passmuster help max_tool_calls
     """
-    group = context.parent.command if context.parent else None
-    if word and isinstance(group, click.Group) and (found := group.get_command(context, word)) is not None:
-        print_lines([found.get_help(click.Context(found, info_name=word, parent=context.parent))])
+    from passmuster.cli._main import command as group  # late, for it imports this module
+
+    if word is not None and word in group.commands:
+        print_lines(help_lines(group.commands[word], f"passmuster {word}"))
         return
     with refusing():
         topics = api.explain_word(word) if word else None

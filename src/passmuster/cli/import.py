@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import click
-
 from passmuster import api
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._printing import print_document, print_lines, refusing
 from passmuster.cli._trace_text import import_lines
 
 SCHEMA = "passmuster.import/1"
 
 
-@click.command("import")
-@click.argument("source", nargs=-1, required=True, metavar="SOURCE...")
-@click.option(
+@cli_command("import")
+@argument("source", many=True, metavar="SOURCE...")
+@option(
     "-o",
     "--output",
     required=True,
     metavar="FILE",
     help="Where to write the traces, one per line; FILE.parquet: one per row.",
 )
-@click.option("--redact", is_flag=True, help="Hide secrets in the traces.")
+@option("--redact", is_flag=True, help="Hide secrets in the traces.")
 @options.trace_format
 @options.accept_loss
 @options.skip_bad_lines
@@ -42,7 +41,6 @@ def command(
     SOURCE is a file, a folder or a glob; - is standard input.
     Exit codes: 0 the traces were written, 2 the input is wrong, 3 they could not be written.
 
-    \b
     Example:
       passmuster import export.json -o traces/monday.jsonl
     """

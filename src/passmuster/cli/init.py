@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import plural
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command
 from passmuster.cli._printing import print_lines, refusing
 
 
-@click.command("init")
-@click.argument("folder", metavar="[FOLDER]", default=".")
+@cli_command("init")
+@argument("folder", metavar="[FOLDER]", default=".")
 @options.traces
 @options.trace_format
 @options.accept_loss
@@ -30,7 +29,6 @@ def command(
 
     Exit codes: 0 the suite was written, 2 the input is wrong or a file is in the way.
 
-    \b
     Example:
       passmuster init --traces traces/
     """

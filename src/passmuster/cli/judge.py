@@ -5,45 +5,51 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
-
 from passmuster import api, reports
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import cli_group, option, whole_number
 from passmuster.cli._printing import print_document, print_lines, refusing, say
 from passmuster.cli._progress import progress_bar
 
 
-@click.group("judge")
+@cli_group("judge")
 def command() -> None:
     """Measure how good the judges of a suite are.
 
-    \b
     Example:
       passmuster judge audit evals --labels labels.jsonl
     """
 
 
-@command.command("audit")
+@command.subcommand("audit")
 @options.suite
-@click.option("--labels", required=True, metavar="FILE", help="Labels by people: JSON lines, or a JSON or YAML list.")
-@click.option("--traces", multiple=True, metavar="PATH", help="File, folder or glob (default: those of the suite).")
+@option("--labels", required=True, metavar="FILE", help="Labels by people: JSON lines, or a JSON or YAML list.")
+@option("--traces", multiple=True, metavar="PATH", help="File, folder or glob (default: those of the suite).")
 @options.trace_format
 @options.accept_loss
-@click.option(
-    "--repeats", type=click.IntRange(1, 100), default=3, metavar="N", help="Times to ask each question (default: 3)."
+@option(
+    "--repeats",
+    convert=whole_number(1, 100),
+    default=3,
+    metavar="N",
+    help="Times to ask each question, up to 100 (default: 3).",
 )
-@click.option("--canaries/--no-canaries", default=False, help="Also try to sway the judges (default: no).")
-@click.option(
+@option("--canaries", is_flag=True, off_name="--no-canaries", help="Also try to sway the judges (default: no).")
+@option(
     "--judge",
-    type=click.Choice(["live", "cached"]),
+    choices=("live", "cached"),
     default="live",
     help="Ask (default), or use cached verdicts.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Where to save the calibration.")
-@click.option(
-    "--valid-days", type=click.IntRange(1, 3650), default=90, metavar="N", help="Days it is valid (default: 90)."
+@option("-o", "--output", metavar="FILE", help="Where to save the calibration.")
+@option(
+    "--valid-days",
+    convert=whole_number(1, 3650),
+    default=90,
+    metavar="N",
+    help="Days it is valid, up to 3650 (default: 90).",
 )
-@click.option("--today", metavar="DATE", help="Day of the audit (default: today, UTC).")
+@option("--today", metavar="DATE", help="Day of the audit (default: today, UTC).")
 @options.root
 @options.no_plugins
 @options.as_json
@@ -53,7 +59,6 @@ def audit_command(suite: str | None, as_json: bool, **given: Any) -> None:
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
     Exit codes: 0 the judges are usable, 1 they are not, 2 the input is wrong, 3 they could not be asked.
 
-    \b
     Example:
       passmuster judge audit evals --labels labels.jsonl
     """

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import OutsideError
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._printing import print_bytes, refusing, say
 
 
-@click.command("migrate")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="DIR", help="The folder to write to; without it, the suite is printed.")
-@click.option("--from", "origin", metavar="KIND", help="The kind of file, where it is not recognized.")
+@cli_command("migrate")
+@argument("files", metavar="FILE...", many=True)
+@option("-o", "--output", metavar="DIR", help="The folder to write to; without it, the suite is printed.")
+@option("--from", "origin", metavar="KIND", help="The kind of file, where it is not recognized.")
 def command(files: tuple[str, ...], output: str | None, origin: str | None) -> None:
     """Write other tools' files as passmuster suites.
 
@@ -23,7 +22,6 @@ def command(files: tuple[str, ...], output: str | None, origin: str | None) -> N
     Comments in the suite name the origin of each part. What could not be carried over is listed at its top and on
     standard error.
 
-    \b
     Example:
       passmuster migrate agentci_spec.yaml -o evals
     """

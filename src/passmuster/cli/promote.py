@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import plural
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._printing import print_lines, refusing
 
 
-@click.command("promote")
-@click.argument("source", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--suite", metavar="SUITE", help="Suite to add it to (default: the nearest upwards).")
-@click.option("--trace", "trace_id", metavar="ID", help="The trace, by its id or number (#3), if there are several.")
-@click.option("--id", "id_", metavar="ID", help="Id of the scenario (default: that of the trace, else REG-001, …).")
-@click.option("--dry-run", is_flag=True, help="Print the scenario and write nothing.")
+@cli_command("promote")
+@argument("source", many=True, metavar="SOURCE...")
+@option("--suite", metavar="SUITE", help="Suite to add it to (default: the nearest upwards).")
+@option("--trace", "trace_id", metavar="ID", help="The trace, by its id or number (#3), if there are several.")
+@option("--id", "id_", metavar="ID", help="Id of the scenario (default: that of the trace, else REG-001, …).")
+@option("--dry-run", is_flag=True, help="Print the scenario and write nothing.")
 @options.trace_format
 @options.accept_loss
 @options.skip_bad_lines
@@ -39,9 +38,10 @@ def command(
 
     The trace passes the scenario. Comments and formatting of the suite stay.
 
-    Example: passmuster promote traces/monday.jsonl --trace t-17 --suite evals
-
     Exit codes: 0 it was added, 2 the input is wrong, or several traces could be meant.
+
+    Example:
+      passmuster promote traces/monday.jsonl --trace t-17 --suite evals
     """
     with refusing():
         how = api.SourceOptions(format=trace_format, accept_loss=accept_loss, skip_bad_lines=skip_bad_lines)

@@ -5,24 +5,23 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
-
 from passmuster import api
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import cli_command, option
 from passmuster.cli._printing import print_lines, refusing, say
 from passmuster.cli._progress import live_bar
 from passmuster.cli._trace_text import import_lines
 from passmuster.reports import one_line
 
 
-@click.command("record")
+@cli_command("record")
 @options.suite
-@click.option("-o", "--output", required=True, metavar="PATH", help="A .jsonl file, or a folder for it.")
-@click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these scenarios.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only scenarios with this tag.")
+@option("-o", "--output", required=True, metavar="PATH", help="A .jsonl file, or a folder for it.")
+@option("--only", multiple=True, metavar="ID|GLOB", help="Only these scenarios.")
+@option("--tag", "tags", multiple=True, metavar="TAG", help="Only scenarios with this tag.")
 @options.resume
 @options.max_cost_usd
-@click.option("--redact", is_flag=True, help="Hide secrets in the traces.")
+@option("--redact", is_flag=True, help="Hide secrets in the traces.")
 @options.root
 @options.no_plugins
 def command(suite: str | None, output: str, no_plugins: bool, **given: Any) -> None:
@@ -32,7 +31,6 @@ def command(suite: str | None, output: str, no_plugins: bool, **given: Any) -> N
 
     Exit codes: 0 all runs are written, 2 the input is wrong, 3 not all runs took place.
 
-    \b
     Example:
       passmuster record -o traces/
     """

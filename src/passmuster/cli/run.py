@@ -7,11 +7,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
-import click
-
 from passmuster import api, reports
 from passmuster._problems import InputError, OutsideError, Problem, UsageError
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._printing import complain, open_pipe, print_bytes, say
 from passmuster.cli._progress import live_bar, progress_bar
 
@@ -22,28 +21,26 @@ _SEVERITY = (0, 3, 1, 2)
 """Exit codes from best to worst: what could not be evaluated for mistakes in the input comes last."""
 
 
-@click.command("run")
-@click.argument("suites", metavar="[SUITE]...", nargs=-1)
+@cli_command("run")
+@argument("suites", metavar="[SUITE]...", many=True)
 @options.traces
 @options.trace_format
-@click.option("--report", multiple=True, metavar="FORMAT=PATH", help=f"{', '.join(reports.FORMATS)}; - prints.")
-@click.option("--baseline", metavar="PATH", help="Baseline file or golden traces to compare with.")
-@click.option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
+@option("--report", multiple=True, metavar="FORMAT=PATH", help=f"{', '.join(reports.FORMATS)}; - prints.")
+@option("--baseline", metavar="PATH", help="Baseline file or golden traces to compare with.")
+@option("--only", multiple=True, metavar="ID|GLOB", help="Only these tests and scenarios.")
+@option("--tag", "tags", multiple=True, metavar="TAG", help="Only tests and scenarios with this tag.")
 @options.sample
 @options.since
 @options.until
-@click.option(
+@option(
     "--group-by", multiple=True, metavar="KEY", help="Report by day, agent.version, agent.name, scenario, metadata.KEY."
 )
-@click.option("--violations", metavar="DIR", help="Write all violations to this folder.")
-@click.option(
-    "--violations-format", type=click.Choice(get_args(api.ViolationFormat)), default="jsonl", help="Default: jsonl."
-)
-@click.option("--checkpoint", metavar="DIR", help="Keep what is finished in this folder, and go on from there.")
+@option("--violations", metavar="DIR", help="Write all violations to this folder.")
+@option("--violations-format", choices=get_args(api.ViolationFormat), default="jsonl", help="Default: jsonl.")
+@option("--checkpoint", metavar="DIR", help="Keep what is finished in this folder, and go on from there.")
 @options.judge
-@click.option("--agent-version", metavar="V", help="The agent's version, for progressive thresholds.")
-@click.option("--strict", is_flag=True, help="A warning fails the gate.")
+@option("--agent-version", metavar="V", help="The agent's version, for progressive thresholds.")
+@option("--strict", is_flag=True, help="A warning fails the gate.")
 @options.skip_bad_lines
 @options.accept_loss
 @options.root
@@ -56,10 +53,10 @@ _SEVERITY = (0, 3, 1, 2)
 @options.resume
 @options.max_cost_usd
 @options.stop_early
-@click.option("--history", metavar="PATH", help="History file (default: .passmuster/history.db under the root).")
-@click.option("--no-history", is_flag=True, help="Do not add this run to the history.")
-@click.option("-v", "detail", count=True, help="Show more of what failed; -vv shows all.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not print the console report.")
+@option("--history", metavar="PATH", help="History file (default: .passmuster/history.db under the root).")
+@option("--no-history", is_flag=True, help="Do not add this run to the history.")
+@option("-v", "detail", count=True, help="Show more of what failed; -vv shows all.")
+@option("-q", "--quiet", is_flag=True, help="Do not print the console report.")
 def command(
     suites: tuple[str, ...], report: tuple[str, ...], no_history: bool, detail: int, quiet: bool, **given: Any
 ) -> None:
@@ -68,7 +65,6 @@ def command(
     SUITE is a file, or a folder that holds one; without it the nearest one upwards from here is taken.
     Exit codes: 0 the gate passed, 1 it failed, 2 the input is wrong, 3 it could not be decided.
 
-    \b
     Example:
       passmuster run evals --traces traces/ --report junit=junit.xml
     """

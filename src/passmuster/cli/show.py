@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import shutil
 
-import click
 import msgspec
 
 from passmuster import api, reports
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._printing import print_bytes, print_document, print_lines, refusing
 from passmuster.cli._trace_text import overview_lines, trace_lines
 
 SCHEMA = "passmuster.traces/1"
 
 
-@click.command("show")
-@click.argument("source", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--trace", "trace_id", metavar="ID", help="Show this trace, by its id or number (#3).")
+@cli_command("show")
+@argument("source", many=True, metavar="SOURCE...")
+@option("--trace", "trace_id", metavar="ID", help="Show this trace, by its id or number (#3).")
 @options.trace_format
 @options.accept_loss
 @options.skip_bad_lines
@@ -37,7 +37,6 @@ def command(
     SOURCE is a file, a folder or a glob of any trace format; - is standard input.
     Exit codes: 0 it was shown, 2 the input is wrong.
 
-    \b
     Example:
       passmuster show traces/monday.jsonl --trace t-17
     """

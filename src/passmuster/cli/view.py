@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 
-import click
-
 from passmuster import api
 from passmuster.cli import _options as options
+from passmuster.cli._command_line import argument, cli_command, option
 from passmuster.cli._printing import print_lines, refusing
 
 
-@click.command("view")
-@click.argument("report", metavar="[REPORT|FOLDER]", required=False)
+@cli_command("view")
+@argument("report", metavar="[REPORT|FOLDER]")
 @options.root
-@click.option("--no-browser", is_flag=True, help="Print the address, and do not open a browser.")
+@option("--no-browser", is_flag=True, help="Print the address, and do not open a browser.")
 def command(report: str | None, root: str | None, no_browser: bool) -> None:
     """Look at stored runs in a browser, choose and compare them.
 
@@ -22,7 +21,6 @@ def command(report: str | None, root: str | None, no_browser: bool) -> None:
     nearest suite upwards from here. Served on this machine only, at an address with a random token, until Ctrl-C.
     Exit codes: 0 it was shown, 2 the input is wrong.
 
-    \b
     Example:
       passmuster view passmuster-report/report.json
     """
