@@ -31,6 +31,12 @@ except msgspec.ValidationError:
 else:
     raise AssertionError("what is required is required")
 
+assert "platform" not in sys.modules, "it was not needed"
+import platform, uuid
+
+assert platform.python_version() and platform.system(), "the real one is imported where it is"
+assert uuid.uuid1().version == 1 and uuid.getnode()
+
 assert "email.utils" not in sys.modules, "it was not needed"
 from email.utils import formatdate, parsedate_to_datetime
 
@@ -39,9 +45,9 @@ assert parsedate_to_datetime(formatdate(0)).year == 1970, "the real one is impor
 
 ANOTHER_ATTRIBUTE = """
 import sys
-from passmuster.cli._quick_imports import _dates_as_text
+from passmuster.cli._quick_imports import _stand_in
 
-with _dates_as_text():
+with _stand_in("email.utils", parsedate_to_datetime=str):
     from email.utils import formatdate, parsedate_to_datetime
 
     assert parsedate_to_datetime("Tue, 27 Oct 2026") == "Tue, 27 Oct 2026"

@@ -22,7 +22,7 @@ def path_of(key: str) -> list[str | int]:
     return [int(index) if index else name for index, name in _STEP.findall(key)]
 
 
-_NEVER_A_STEP = re.compile(r"\[(\*|-\d+|\d*:[\d:]*|\?.*|@.*|'.*'|\".*\"|first|last|any|all|i|n|)\]")
+_NEVER_A_STEP = r"\[(\*|-\d+|\d*:[\d:]*|\?.*|@.*|'.*'|\".*\"|first|last|any|all|i|n|)\]"
 
 
 def why_bad_path(key: str) -> str | None:
@@ -36,7 +36,7 @@ def why_bad_path(key: str) -> str | None:
         return (
             f"'{key}' can never fit: a path begins with the name of an argument, without '$'; write '{plain or 'name'}'"
         )
-    if found := _NEVER_A_STEP.search(key):
+    if "[" in key and (found := re.search(_NEVER_A_STEP, key)):
         how = "for any element use $contains on the list" if found[1] in ("*", "", "any", "all") else "count from 0"
         return f"'{key}' can never fit: '{found[0]}' is no index; write '[0]', or {how}"
     if "*" in key:

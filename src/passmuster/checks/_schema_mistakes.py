@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from math import ceil, floor, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -26,6 +27,9 @@ from passmuster.checks._schema_words import (
     type_meant,
     why_no_keyword,
 )
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 SchemaPath = tuple[str | int, ...]
 _DIALECTS = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft/2020-12/schema")
@@ -209,23 +213,32 @@ def _numbers(part: dict[str, Any], spelled: Spelled) -> Found:
 
 def _gap(part: dict[str, Any], low: str, high: str, spelled: Spelled) -> str | None:
     """Why no number is between two bounds."""
-    from fractions import Fraction  # late, for few schemas bound a number on both sides
-
-    least, most = Fraction(str(part[low])), Fraction(str(part[high]))
+    least, most = Decimal(str(part[low])), Decimal(str(part[high]))
     if least > most or (least == most and "exclusive" in low + high):
         return _exclude(part, low, high, spelled)[1]
     factor = part.get("multipleOf")
     whole = part.get("type") == "integer"
     multiple = factor if isinstance(factor, int | float) and is_number(factor) and factor > 0 else None
-    step = Fraction(str(multiple)) if multiple is not None else Fraction(1) if whole else None
-    if step is None:
+    if multiple is not None:
+        from fractions import Fraction  # late, for few schemas ask for multiples
+
+        step = Fraction(str(multiple))
+        first, last = _whole_between(Fraction(least) / step, Fraction(most) / step, low, high)
+    elif whole:
+        first, last = _whole_between(least, most, low, high)
+    else:
         return None
-    first = floor(least / step) + 1 if "exclusive" in low else ceil(least / step)
-    last = ceil(most / step) - 1 if "exclusive" in high else floor(most / step)
     what = f"multiple of {multiple}" if multiple is not None else "integer"
     return (
         f"there is no {what} between {part[low]} and {part[high]}, so a value can never fit" if first > last else None
     )
+
+
+def _whole_between(least: Decimal | Fraction, most: Decimal | Fraction, low: str, high: str) -> tuple[int, int]:
+    """The first and the last whole number between two bounds."""
+    first = floor(least) + 1 if "exclusive" in low else ceil(least)
+    last = ceil(most) - 1 if "exclusive" in high else floor(most)
+    return first, last
 
 
 def _sizes(part: dict[str, Any], spelled: Spelled) -> Found:

@@ -27,21 +27,31 @@ NAME_END = (
 """How a name ends that holds a secret, in small letters; words of `_TRAILING` and digits may follow."""
 TRAILING = rf"(?:[_-]?(?:{'|'.join(sorted(_TRAILING, key=len, reverse=True))})(?![a-z]))*+[0-9]{{0,3}}+"
 
-_SECRET_NAME = (
-    r"(?:pass(?:wor|w)d|passphrase|passcode|passkey|pwd|secret|token|cookie|authorization|credentials?"
-    r"|passwort|kennwort|motdepasse|contrasena|senha|wachtwoord"
-    r"|cardnumber|creditcard|ccnumber|socialsecuritynumber|basicauth|proxyauth|authheader|authorizationheader"
-    r"|secretkeybase|seedphrase|recoveryphrase|(?:backup|recovery|verification|security|mfa|otp|totp)codes?"
-    rf"|(?:{_KEYS})key)s?\Z"
+# Endings, not patterns: compiling those took 9 million instructions, 2 % of a short run.
+_SECRET_ENDS = (
+    *("password", "passwd", "passphrase", "passcode", "passkey", "pwd", "secret", "token", "cookie", "authorization"),
+    *("credential", "passwort", "kennwort", "motdepasse", "contrasena", "senha", "wachtwoord"),
+    *("cardnumber", "creditcard", "ccnumber", "socialsecuritynumber", "basicauth", "proxyauth", "authheader"),
+    *("authorizationheader", "secretkeybase", "seedphrase", "recoveryphrase"),
+    *(f"{kind}code" for kind in ("backup", "recovery", "verification", "security", "mfa", "otp", "totp")),
+    *(f"{kind}key" for kind in _KEYS.split("|")),
 )
 _SECRET_WORDS = frozenset(
     {"ssn", "otp", "totp", "cvv", "cvc", "csc", "jwt", "pw", "psw", "passwd", "pass", "bearer", "mnemonic", "pin"}
 )
 # `tokens` is a count more often than not; a token for the next page opens nothing.
-_PLAIN_NAME = (
-    r"(?:tokens|(?:page|next|continuation|sync|pagination|max|min|total|num|stop|eos|bos|pad)token"
-    r"|(?:first|second|third|last|final|single|multi|one|two|boarding|bus|train|ski|season|day|daily|weekly|monthly"
-    r"|annual|render|forward|backward|test|tests|did|will|by|gpio|map|pushpin)(?:pass|pin))\Z"
+_PLAIN_TOKENS = (
+    *("page", "next", "continuation", "sync", "pagination", "max", "min", "total", "num", "stop", "eos", "bos", "pad"),
+)
+_PLAIN_PASSES = (
+    *("first", "second", "third", "last", "final", "single", "multi", "one", "two", "boarding", "bus", "train", "ski"),
+    *("season", "day", "daily", "weekly", "monthly", "annual", "render", "forward", "backward", "test", "tests", "did"),
+    *("will", "by", "gpio", "map", "pushpin"),
+)
+_PLAIN_ENDS = (
+    "tokens",
+    *(f"{kind}token" for kind in _PLAIN_TOKENS),
+    *(f"{kind}{end}" for kind in _PLAIN_PASSES for end in ("pass", "pin")),
 )
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 
@@ -58,6 +68,6 @@ def is_secret_name(name: str) -> bool:
 
 def _ends_in_secret(words: list[str]) -> bool:
     joined = "".join(words)
-    if re.search(_PLAIN_NAME, joined):
+    if joined.endswith(_PLAIN_ENDS):
         return False
-    return bool(re.search(_SECRET_NAME, joined)) or words[-1] in _SECRET_WORDS
+    return joined.removesuffix("s").endswith(_SECRET_ENDS) or words[-1] in _SECRET_WORDS

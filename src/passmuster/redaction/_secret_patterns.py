@@ -6,7 +6,6 @@ Every pattern is searched in time linear in the text: repetitions are bounded, o
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 
 from passmuster.redaction._secret_names import NAME_END, TRAILING, is_secret_name
@@ -47,7 +46,7 @@ _NAME_HINTS = (
     ),
     *("ssn", "kennwort", "contrasena", "senha", "wachtwoord", "mnemonic", "number"),
 )
-_NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _COOKIE = r"""cookie(?:\\?["'])?\s{0,3}[:=]\s{0,3}(?:\\?["'])?([^\s"'=\\]{1,256}=[^"'\r\n\\]{1,4096}+)"""
 _SIGNED = (
     r"(?<![a-z0-9_-])(?:x-(?:amz|goog)-(?:signature|credential|security-token)|signature|sig|hmac|hdne[ats]|hdnts"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable
-from copy import deepcopy
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from passmuster.scoring._bounds import bounded
 
@@ -104,11 +104,22 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _LONGEST
 
 
+def _copied(stat: Stat) -> Stat:
+    """A stat of its own, to be added to."""
+    match stat:
+        case Sum():
+            return replace(stat)
+        case Sums():
+            return Sums({name: replace(one) for name, one in stat.by_name.items()})
+        case Said():  # is replaced, not changed
+            return stat
+
+
 def _take(into: dict[str, Stat], name: str, stat: Stat) -> None:
     known = into.get(name)
     match known, stat:
         case None, _:
-            into[name] = deepcopy(stat)
+            into[name] = _copied(stat)
         case Sum(), Sum():
             known.merge(stat)
         case Sums(), Sums():

@@ -52,8 +52,8 @@ def why_no_tool(pattern: str) -> str | None:
     if pattern != pattern.strip():
         return f"the pattern '{pattern}' begins or ends with white space, which no tool's name does"
     outside = re.sub(r"\[!?.[^\]]*\]", "", pattern)
-    if found := re.search(r",|\|| or |->|→", outside):
-        sign = found[0].strip()
+    if signs := [sign for sign in (",", "|", " or ", "->", "→") if sign in outside]:
+        sign = min(signs, key=outside.index).strip()
         return f"the pattern '{pattern}' would have to be one name; write several patterns as a list, without '{sign}'"
     if found := re.search(r"^[!^]|\$$|\\|^/.*/$", outside):
         why = f"'{found[0][:1]}' in the pattern '{pattern}' is taken literally, and no tool's name has it"
