@@ -31,6 +31,19 @@ except msgspec.ValidationError:
 else:
     raise AssertionError("what is required is required")
 
+import pathlib
+
+assert not {"urllib.parse", "textwrap"} & set(sys.modules), "they were not needed"
+assert pathlib.Path("/a b").as_uri() == "file:///a%20b"
+import textwrap, urllib.parse
+
+assert textwrap.dedent("  a") == "a" and urllib.parse.quote("a b") == "a%20b"
+
+class Described(msgspec.Struct):
+    'Text.'
+
+assert msgspec.json.schema(Described)["$defs"]["Described"]["description"] == "Text."
+
 assert "platform" not in sys.modules, "it was not needed"
 import platform, uuid
 
