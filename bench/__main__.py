@@ -18,7 +18,7 @@ from bench.corpus import write_corpus, write_heavy_corpus, write_heavy_suite, wr
 from bench.message_logs import write_message_corpus
 from bench.reference_decoding import decode_file
 from bench.spans import decode_documents, write_span_corpus
-from bench.timing import best_of, least_cpu, peak_memory, together
+from bench.timing import best_of, children_cpu, least_cpu, peak_memory, together
 
 from passmuster.engine._load_suite import load_suite
 from passmuster.engine._run import evaluate_sources
@@ -159,13 +159,14 @@ def linearity(folder: Path, rounds: int) -> Line:
 
 
 def cold_start(rounds: int) -> Iterator[Line]:
-    """The whole process next to a Python that does nothing."""
+    """The whole process next to a Python that does nothing, in CPU time."""
     example = str(HERE.parent / "examples" / "support-agent")
     bare, run, version = best_of(
         rounds,
         lambda: together([[sys.executable, "-c", "pass"]]),
         lambda: together([[COMMAND, "run", example]]),
         lambda: together([[COMMAND, "--version"]]),
+        clock=children_cpu,
     )
     print(f"  bare Python {bare * 1e3:.1f} ms", file=sys.stderr)
     yield Line("cold_run", "`passmuster run examples/support-agent` ÷ `python -c pass`", run / bare, 10, False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from time import perf_counter, process_time
 
-__all__ = ["best_of", "least_cpu", "peak_memory", "timed", "together"]
+__all__ = ["best_of", "children_cpu", "least_cpu", "peak_memory", "timed", "together"]
 
 
 def timed(run: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
@@ -30,6 +31,12 @@ def best_of(rounds: int, *runs: Callable[[], object], clock: Callable[[], float]
 def least_cpu(rounds: int, *runs: Callable[[], object]) -> list[float]:
     """The least CPU time of each, measured in turns: of work in this process alone, whoever else uses the machine."""
     return best_of(rounds, *runs, clock=process_time)
+
+
+def children_cpu() -> float:
+    """A clock that counts the CPU time of the processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def together(commands: Sequence[Sequence[str]]) -> None:
