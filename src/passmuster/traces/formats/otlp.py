@@ -258,12 +258,11 @@ def _log(log: _Log, offset: int, line: int) -> Event:
 
 
 def _plain(pairs: Collection[_Pair]) -> Attributes:
-    found: Attributes = {pair.key: pair.value.stringValue for pair in pairs}
-    if None in found.values():
-        for pair in pairs:
-            value = pair.value
-            if value.stringValue is None:
-                found[pair.key] = value.intValue if value.intValue is not None else _value(value)
+    found: Attributes = {}
+    for pair in pairs:
+        value = pair.value
+        text = value.stringValue
+        found[pair.key] = _value(value) if text is None else text
     return found
 
 

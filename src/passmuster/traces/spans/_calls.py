@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, field
 
 from passmuster.traces.spans._tree import Node
 from passmuster.traces.spans._turns import Request, Turn
@@ -17,49 +17,34 @@ _LATE = 50_000_000
 
 
 class Execution(Struct, eq=False):
-    """A tool at work: one span, or several that record the same."""
+    """A tool at work: one span, or several that record the same. What the first of them states counts."""
 
-    nodes: list[Node]
-    request: Request | None = None
+    node: Node
+    """The first span."""
+    tool: str
     certain: bool = True
     """False for an agent that is a tool only if a model asked for it."""
+    nodes: list[Node] = field(default_factory=list)
+    id: str | None = None
+    result: Any = UNSET
+    error: str | None = None
+    request: Request | None = None
 
-    @property
-    def node(self) -> Node:
-        return self.nodes[0]
-
-    @property
-    def tool(self) -> str:
-        facts = self.node.facts
-        return facts.tool or self.node.span.name.removeprefix("execute_tool ")
-
-    @property
-    def id(self) -> str | None:
-        for node in self.nodes:
-            if node.facts.call_id:
-                return node.facts.call_id
-        return None
+    def add(self, node: Node) -> None:
+        """Take a span as one that records this execution."""
+        facts = node.facts
+        self.nodes.append(node)
+        self.id = self.id or facts.call_id
+        self.error = self.error or facts.error
+        if self.result is UNSET:
+            self.result = facts.result
 
     @property
     def arguments(self) -> Any:
-        """None where they are not recorded."""
+        """None where they are not recorded. They are read when they are asked for."""
         for node in self.nodes:
             if node.facts.arguments is not UNSET:
                 return node.facts.arguments
-        return None
-
-    @property
-    def result(self) -> Any:
-        for node in self.nodes:
-            if node.facts.result is not UNSET:
-                return node.facts.result
-        return UNSET
-
-    @property
-    def error(self) -> str | None:
-        for node in self.nodes:
-            if node.facts.error:
-                return node.facts.error
         return None
 
 
@@ -92,25 +77,26 @@ def executions_of(nodes: list[Node], turns: list[Turn]) -> list[Execution]:
     by_node: dict[int, Execution] = {}
     by_id: dict[str, list[Execution]] = {}
     for node in nodes:
-        certain = node.facts.kind == "tool" and bool(node.facts.tool or node.span.name)
+        facts = node.facts
+        certain = facts.kind == "tool" and bool(facts.tool or node.span.name)
         if not certain:
-            if node.facts.read_as_tool is None or node.parent is None:
+            if facts.read_as_tool is None or node.parent is None:
                 continue
             if asked is None:
                 asked = {folded(request.asked.tool) for turn in turns for request in turn.requests}
             if not _is_asked_for(node, asked, by_node):
                 continue
         known = _around(node, by_node) or _beside(node, by_id)
-        if known is None and node.facts.is_part:
-            continue
         if known is None:
-            known = Execution([], certain=certain)
+            if facts.is_part:
+                continue
+            known = Execution(node, facts.tool or node.span.name.removeprefix("execute_tool "), certain)
             found.append(known)
-        known.nodes.append(node)
+        known.add(node)
         by_node[id(node)] = known
-        if node.facts.call_id:
-            same = by_id.setdefault(node.facts.call_id, [])
-            if not any(one is known for one in same):
+        if facts.call_id:
+            same = by_id.setdefault(facts.call_id, [])
+            if known not in same:
                 same.append(known)
     return found
 
@@ -133,18 +119,20 @@ def _is_asked_for(node: Node, asked: set[str], known: dict[int, Execution]) -> b
 
 def _around(node: Node, known: dict[int, Execution]) -> Execution | None:
     """The execution that a span repeats from inside."""
+    if not known:
+        return None
     for above in node.ancestors():
-        if above.facts.kind in ("model", "agent") and id(above) not in known:
-            return None
-        if id(above) in known:
-            outer = known[id(above)]
+        outer = known.get(id(above))
+        if outer is not None:
             return outer if node.facts.is_part or _same_call(outer, node) else None
+        if above.facts.kind in ("model", "agent"):
+            return None
     return None
 
 
 def _beside(node: Node, known: dict[str, list[Execution]]) -> Execution | None:
     """The execution with the same id that was going on at the same time."""
-    for one in known.get(node.facts.call_id or "", ()):
+    for one in known.get(node.facts.call_id, ()) if node.facts.call_id else ():
         overlap = one.node.start <= node.end and node.start <= one.node.end
         if overlap and node.start and _same_call(one, node):
             return one

@@ -45,7 +45,11 @@ class Gathering:
     def add(self, span: Span) -> None:
         self._count += 1
         span.order = self._count
-        self._traces.setdefault(span.trace_id, []).append(span)
+        known = self._traces.get(span.trace_id)
+        if known is None:
+            self._traces[span.trace_id] = [span]
+        else:
+            known.append(span)
         if span.links and any(key.startswith("messaging.") for key in span.attributes):
             self._links += [(span.trace_id, other) for other in span.links]
 

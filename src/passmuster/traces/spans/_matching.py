@@ -21,23 +21,26 @@ def match_executions(executions: list[Execution], turns: list[Turn]) -> None:
     requests = [request for turn in turns for request in turn.requests]
     by_id: dict[str, list[Request]] = {}
     for request in requests:
-        if request.asked.id is not None:
-            by_id.setdefault(request.asked.id, []).append(request)
-        for identity in request.aliases - {request.asked.id} if request.aliases else ():
-            by_id.setdefault(identity, []).append(request)
+        own = request.asked.id
+        if own is not None:
+            by_id.setdefault(own, []).append(request)
+        if request.aliases:
+            for identity in request.aliases - {own}:
+                by_id.setdefault(identity, []).append(request)
     taken: set[int] = set()
     done: set[str] = set()
     for one in executions:
-        own = one.id
-        if own is not None:
-            done.add(own)
-            if own in by_id:
-                _take(one, [request for request in by_id[own][-_MOST:] if id(request) not in taken], taken)
+        if one.id is not None:
+            done.add(one.id)
+            if one.id in by_id:
+                _take(one, [request for request in by_id[one.id][-_MOST:] if id(request) not in taken], taken)
     # an execution and a request that go by ids of each other's kind belong to those
     rest = [one for one in executions if one.request is None and not (one.id and one.id in by_id)]
     open_ = [request for request in requests if id(request) not in taken and request.asked.id not in done]
+    if not rest or not open_:
+        return
     _match_equal(rest, open_, taken)
-    for fits in (_completed, _unknown, _named) if rest and open_ else ():
+    for fits in (_completed, _unknown, _named):
         by_name: dict[str, list[Request]] = {}
         for request in open_:
             if id(request) not in taken:

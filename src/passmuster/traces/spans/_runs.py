@@ -15,10 +15,10 @@ from passmuster.traces._model import AnyStep, Handoff, LlmCall, Message, Origin,
 from passmuster.traces.spans._calls import Execution, executions_of, folded
 from passmuster.traces.spans._histories import add_from_messages
 from passmuster.traces.spans._matching import match_executions
-from passmuster.traces.spans._said import Answered
+from passmuster.traces.spans._said import Answered, Asked
 from passmuster.traces.spans._times import milliseconds, rfc3339
 from passmuster.traces.spans._tree import Node
-from passmuster.traces.spans._turns import Request, Turn, turns_of
+from passmuster.traces.spans._turns import Turn, turns_of
 from passmuster.traces.spans._values import raw_result, result_json
 from passmuster.traces.spans._whole_run import account_for, agent_of, answer_of, duration_of, fault_of, query_of
 
@@ -64,7 +64,7 @@ def trace_of(run: Run, reading: Reading) -> Trace | None:
     executions = [one for one in executions if one.certain or one.request is not None]
     _name_calls(executions)
     account_for(run.nodes, turns, reading)
-    steps = [*_model_steps(turns), *_call_steps(turns, executions, answers)]
+    steps = [*_asked_steps(turns, executions, answers), *_unasked_steps(turns, executions)]
     if handoffs := [node for node in run.nodes if node.facts.kind == "handoff"]:  # which the calls of tools repeat
         steps = [one for one in steps if type(one.step) is not Handoff]
         steps += _handoffs(handoffs, run.nodes)
@@ -133,50 +133,53 @@ def _stated(nodes: list[Node], name: str) -> str | None:
 # ── Steps ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _model_steps(turns: list[Turn]) -> Iterator[_Placed]:
-    for turn in turns:
-        agent, node = turn.agent, turn.node
-        counted = node.facts
-        model, cost, identity = counted.model, counted.cost, counted.response_id
-        if len(turn.nodes) > 1:
-            facts = [one.facts for one in turn.nodes]
-            counted = next((one for one in facts if one.tokens_in is not None and one.tokens_out is not None), counted)
-            model = next((one.model for one in facts if one.model), None)
-            cost = next((one.cost for one in facts if one.cost is not None), None)
-            identity = next((one.response_id for one in facts if one.response_id), None)
-        step = LlmCall(
-            model=model,
-            tokens_in=None if turn.overwritten else counted.tokens_in,
-            tokens_out=None if turn.overwritten else counted.tokens_out,
-            cost_usd=cost,
-            duration_ms=milliseconds(turn.start, turn.end),
-            id=identity,
-            parent=node.outer_call(),
-            tokens_cached=counted.tokens_cached,
-            agent=agent,
-            started_at=rfc3339(turn.start),
-        )
-        yield _Placed((turn.start, 0, 0), step, node)
-        for place, said in enumerate(turn.outputs or ()):
-            if said.text:
-                yield _Placed((turn.end, 0, place), Message("assistant", said.text, agent), node)
-
-
-def _call_steps(
+def _asked_steps(
     turns: list[Turn], executions: list[Execution], answers: dict[int, list[Answered]]
 ) -> Iterator[_Placed]:
+    """Model calls, what they say, and the tool calls that they ask for."""
     by_request = {id(one.request): one for one in executions if one.request is not None}
     for number, turn in enumerate(turns):
+        agent, inside = turn.agent, turn.node.outer_call()
+        yield _Placed((turn.start, 0, 0), _model_call(turn, agent, inside), turn.node)
+        for place, said in enumerate(turn.outputs or ()):
+            if said.text:
+                yield _Placed((turn.end, 0, place), Message("assistant", said.text, agent), turn.node)
         group = number if len(turn.requests) > 1 else None
-        agent = turn.agent if turn.requests else None
         for place, request in enumerate(turn.requests):
             execution = by_request.get(id(request))
-            step = _call(request, agent, execution, answers.get(id(request), ()), group)
+            step = _call(request.asked, agent, execution, answers.get(id(request), ()), group, inside)
             node = execution.node if execution is not None else turn.node
             yield _Placed((turn.end, 1, place), step, node)
             taker = _taker(step, turns)
             if taker is not None:
                 yield _Placed((turn.end, 2, place), Handoff(taker, agent), node)
+
+
+def _model_call(turn: Turn, agent: str | None, inside: str | None) -> LlmCall:
+    counted = turn.node.facts
+    model, cost, identity = counted.model, counted.cost, counted.response_id
+    if len(turn.nodes) > 1:
+        facts = [one.facts for one in turn.nodes]
+        counted = next((one for one in facts if one.tokens_in is not None and one.tokens_out is not None), counted)
+        model = next((one.model for one in facts if one.model), None)
+        cost = next((one.cost for one in facts if one.cost is not None), None)
+        identity = next((one.response_id for one in facts if one.response_id), None)
+    return LlmCall(
+        model=model,
+        tokens_in=None if turn.overwritten else counted.tokens_in,
+        tokens_out=None if turn.overwritten else counted.tokens_out,
+        cost_usd=cost,
+        duration_ms=milliseconds(turn.start, turn.end),
+        id=identity,
+        parent=inside,
+        tokens_cached=counted.tokens_cached,
+        agent=agent,
+        started_at=rfc3339(turn.start),
+    )
+
+
+def _unasked_steps(turns: list[Turn], executions: list[Execution]) -> Iterator[_Placed]:
+    """The tool calls that no recorded answer of a model asks for."""
     for _, together in groupby(_unasked(executions, turns), key=lambda one: one[0]):
         members = [one for _, one in together]
         group = len(turns) + members[0].node.span.order if len(members) > 1 else None
@@ -235,9 +238,13 @@ def _asked_together(turns: list[Turn]) -> dict[str | None, int]:
 
 
 def _call(
-    request: Request, agent: str | None, execution: Execution | None, answers: Sequence[Answered], group: int | None
+    asked: Asked,
+    agent: str | None,
+    execution: Execution | None,
+    answers: Sequence[Answered],
+    group: int | None,
+    inside: str | None,
 ) -> ToolCall:
-    asked = request.asked
     arguments = asked.arguments
     result: Any = execution.result if execution is not None else UNSET
     error = execution.error if execution is not None else None
@@ -257,7 +264,7 @@ def _call(
         error=error,
         duration_ms=milliseconds(made.start, made.end) if made is not None else None,
         group=group,
-        parent=request.turn.node.outer_call(),
+        parent=inside,
         agent=agent or (made.agent if made is not None else None),
         started_at=rfc3339(made.start) if made is not None else None,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from passmuster.traces.spans._facts import Facts
+from passmuster.traces.spans._facts import Facts, Kind
 from passmuster.traces.spans._reading_facts import facts_of
 from passmuster.traces.spans._span import Span
 
@@ -58,14 +58,18 @@ class Node(Struct, eq=False):
             above, levels = above.parent, levels + 1
         return None
 
-    def agent_node(self) -> Node | None:
-        """The agent's span that this is part of."""
+    def nearest(self, kinds: tuple[Kind, ...]) -> Node | None:
+        """The nearest span around this one that is of one of these kinds."""
         above, levels = self.parent, 0
         while above is not None and levels < _DEEPEST:
-            if above.facts.kind == "agent":
+            if above.facts.kind in kinds:
                 return above
             above, levels = above.parent, levels + 1
         return None
+
+    def agent_node(self) -> Node | None:
+        """The agent's span that this is part of."""
+        return self.nearest(("agent",))
 
 
 def tree_of(spans: list[Span]) -> list[Node]:

@@ -48,10 +48,6 @@ class Turn(Struct, eq=False):
         """What the model was given, from the span that has most of it."""
         return max((node.facts.inputs for node in self.nodes), key=len)
 
-    def known_inputs(self) -> list[Said]:
-        """What of it has been read already."""
-        return [said for node in self.nodes for said in node.facts.inputs_read]
-
     @property
     def agent(self) -> str | None:
         for node in self.nodes:
@@ -122,10 +118,8 @@ def _says_something(node: Node) -> bool:
 
 def _call_ids(node: Node) -> frozenset[str] | None:
     """The ids of the calls in a model's answer, where they are unique in the world."""
-    asked = [call for one in node.facts.outputs or () for call in one.calls]
-    if not asked:
-        return None
-    ids = frozenset(call.id for call in asked if call.id and len(call.id) >= _LONG_ID)
+    asked = [call.id for one in node.facts.outputs or () for call in one.calls]
+    ids = frozenset([identity for identity in asked if identity and len(identity) >= _LONG_ID])
     return ids if ids and len(ids) == len(asked) else None
 
 
@@ -134,15 +128,18 @@ class _Groups:
 
     def __init__(self, nodes: list[Node]) -> None:
         self._nodes = nodes
-        self._head = {id(node): node for node in nodes}
+        self._joined: dict[int, Node] = {}
+        """For the spans that were joined to another: that one."""
 
     def head(self, node: Node) -> Node:
-        while self._head[id(node)] is not node:
-            node = self._head[id(node)]
+        while (other := self._joined.get(id(node))) is not None:
+            node = other
         return node
 
     def join(self, one: Node, other: Node) -> None:
-        self._head[id(self.head(one))] = self.head(other)
+        first, second = self.head(one), self.head(other)
+        if first is not second:
+            self._joined[id(first)] = second
 
     def join_equal(self, key: Callable[[Node], object]) -> None:
         """Join the spans with the same key."""
@@ -154,6 +151,8 @@ class _Groups:
                     self.join(node, first)
 
     def found(self, without: list[Node]) -> list[list[Node]]:
+        if not self._joined and not without:
+            return [[node] for node in self._nodes]
         groups: dict[int, list[Node]] = {}
         left_out = {id(node) for node in without}
         for node in self._nodes:
@@ -166,12 +165,9 @@ def _join_nested(models: list[Node], groups: _Groups) -> list[Node]:
     """Join a model's span with the one model span inside it; those with several inside are returned, and no calls."""
     inside: dict[int, list[Node]] = {}
     for node in models:
-        for above in node.ancestors():
-            kind = above.facts.kind
-            if kind == "model":
-                inside.setdefault(id(above), []).append(node)
-            if kind in ("model", "agent", "tool"):
-                break
+        above = node.nearest(("model", "agent", "tool"))
+        if above is not None and above.facts.kind == "model":
+            inside.setdefault(id(above), []).append(node)
     wrappers: list[Node] = []
     if not inside:
         return wrappers

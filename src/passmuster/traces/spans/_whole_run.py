@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from passmuster.traces._building import Reading
 from passmuster.traces._model import Agent, Fault
 from passmuster.traces.spans._said import last_text
@@ -63,13 +65,14 @@ def duration_of(nodes: list[Node]) -> float | None:
 def account_for(nodes: list[Node], turns: list[Turn], reading: Reading) -> None:
     """Report what could hold a tool call and is in no dialect."""
     for turn in turns:
-        for said in (*(turn.outputs or ()), *turn.known_inputs()):
+        for said in chain(turn.outputs or (), *[node.facts.inputs_read for node in turn.nodes]):
             for found in said.unread:
                 reading.lose(turn.node.span.offset, f"a message of a model holds {found}, which is not understood")
     for node in nodes:
-        if node.facts.kind == "tool" and not (node.facts.tool or node.span.name):
+        kind = node.facts.kind
+        if kind == "tool" and not (node.facts.tool or node.span.name):
             reading.lose(node.span.offset, "a span of a tool has no name")
-        if node.facts.kind == "" and (name := _suspicious(node)):
+        if kind == "" and (name := _suspicious(node)):
             reading.lose(
                 node.span.offset,
                 f"the span '{node.span.name}' has '{name}' and is of no known kind, so that it could be a tool call",
