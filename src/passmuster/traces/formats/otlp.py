@@ -20,7 +20,7 @@ from passmuster.traces._records import BadRecord, Record
 from passmuster.traces._sources import Source
 from passmuster.traces.spans._gathering import Gathering, gathered
 from passmuster.traces.spans._lines import Lines
-from passmuster.traces.spans._span import Attributes, Event, Span, SpanSink
+from passmuster.traces.spans._span import NAMES, Attributes, Event, Span, SpanSink
 
 DESCRIPTION = "Spans and log records of OpenTelemetry: OTLP as JSON, as lines of a collector, or as protobuf (`.pb`)."
 SHAPE = '{"resourceSpans": […]} or {"resourceLogs": […]}'
@@ -232,7 +232,7 @@ def _span(span: _Span, scope: str, offset: int, line: int) -> Span:
         span.traceId,
         span.spanId,
         span.parentSpanId or "",
-        span.name,
+        NAMES[span.name],
         span.startTimeUnixNano or 0,
         span.endTimeUnixNano or 0,
         _plain(span.attributes),
@@ -262,7 +262,7 @@ def _plain(pairs: Collection[_Pair]) -> Attributes:
     for pair in pairs:
         value = pair.value
         text = value.stringValue
-        found[pair.key] = _value(value) if text is None else text
+        found[NAMES[pair.key]] = _value(value) if text is None else text
     return found
 
 

@@ -50,6 +50,7 @@ class Gathering:
             self._traces[span.trace_id] = [span]
         else:
             known.append(span)
+            span.trace_id = known[0].trace_id  # so that the text is kept once
         if span.links and any(key.startswith("messaging.") for key in span.attributes):
             self._links += [(span.trace_id, other) for other in span.links]
 

@@ -10,19 +10,18 @@ from passmuster.traces.spans.dialects import DIALECTS
 
 _REMEMBERED = 10_000
 """Sets of names whose dialects are remembered; names are untrusted."""
-_ASKED: dict[tuple[str, ...], tuple[Callable[[Span, Facts], None], ...]] = {}
+_Names = tuple[str, ...]
+_ASKED: dict[tuple[_Names, _Names], tuple[Callable[[Span, Facts], None], ...]] = {}
 """The dialects that know any of the names of a span's attributes and events."""
 
 
 def facts_of(span: Span) -> Facts:
     """What a span says."""
     facts = Facts()
-    names = tuple(span.attributes)
-    if span.events:
-        names += tuple(sorted({event.name for event in span.events}))
+    names = tuple(span.attributes), tuple(sorted({event.name for event in span.events})) if span.events else ()
     asked = _ASKED.get(names)
     if asked is None:
-        asked = _remember(names)
+        asked = _remember(*names)
     for add in asked:
         add(span, facts)
     if facts.kind == "tool" and facts.error is None:
@@ -30,9 +29,10 @@ def facts_of(span: Span) -> Facts:
     return facts
 
 
-def _remember(names: tuple[str, ...]) -> tuple[Callable[[Span, Facts], None], ...]:
+def _remember(names: _Names, events: _Names) -> tuple[Callable[[Span, Facts], None], ...]:
     if len(_ASKED) >= _REMEMBERED:
         _ASKED.clear()
-    heads = {name.partition(".")[0] for name in names}
-    asked = _ASKED[names] = tuple(prepare(names) for known, prepare in DIALECTS if not known.isdisjoint(heads))
+    heads = {name.partition(".")[0] for name in (*names, *events)}
+    readers = [prepare(names, events) for known, prepare in DIALECTS if not known.isdisjoint(heads)]
+    asked = _ASKED[names, events] = tuple([add for add in readers if add is not None])
     return asked

@@ -8,6 +8,20 @@ from msgspec import Struct
 
 Attributes = dict[str, Any]
 
+_MOST_NAMES = 10_000
+
+
+class _Names(dict[str, str]):
+    """Names of attributes and spans, each kept once: those of most spans are the same. Names are untrusted."""
+
+    def __missing__(self, name: str) -> str:
+        if len(self) < _MOST_NAMES:
+            self[name] = name
+        return name
+
+
+NAMES = _Names()
+
 
 class Event(Struct, gc=False):
     """Something that happened during a span: an event of the span, or a log record that belongs to it."""

@@ -124,6 +124,9 @@ def _began(span: Span) -> tuple[int, int, str]:
 
 def _once(spans: list[Span]) -> list[Span]:
     """Each span once: an exporter may send one again; the one with more attributes counts."""
+    ids = {span.span_id for span in spans}
+    if len(ids) == len(spans) and "" not in ids:
+        return spans
     kept: dict[tuple[str, str], Span] = {}
     nameless: list[Span] = []
     for span in spans:

@@ -2,7 +2,8 @@
 
 A dialect declares `HEADS`, the first words of its attributes and events, and `add(span, facts)`, which fills in what it
 finds. They are asked in this order, and the first to find a fact has it. A dialect with many names may also declare
-`prepare(names)`, which gives the `add` for spans whose attributes have these names: most spans of a file are alike.
+`prepare(names, events)`, which gives the `add` for spans whose attributes and events have these names, or None if it
+finds nothing in them: most spans of a file are alike.
 """
 
 from collections.abc import Callable, Collection
@@ -48,11 +49,11 @@ _ORDER = (
     *(openllmetry, litellm, own_tools),
 )
 
-Prepare = Callable[[Collection[str]], Add]
+Prepare = Callable[[Collection[str], Collection[str]], Add | None]
 
 
 def _prepare(dialect: ModuleType) -> Prepare:
-    prepare: Prepare = getattr(dialect, "prepare", None) or (lambda names: dialect.add)
+    prepare: Prepare = getattr(dialect, "prepare", None) or (lambda names, events: dialect.add)
     return prepare
 
 

@@ -62,7 +62,7 @@ _CODE = "code.function."
 """Where Google's SDK records the functions that it calls itself: a text and a type per parameter."""
 
 
-def prepare(names: Collection[str]) -> Callable[[Span, Facts], None]:
+def prepare(names: Collection[str], events: Collection[str]) -> Callable[[Span, Facts], None]:
     """What reads spans whose attributes have these names, and no others."""
     there = {place: tuple(one for one in getattr(_ALL, place) if one in names) for place in _ALL.__struct_fields__}
     return partial(_add, _Names(**there))
@@ -75,18 +75,19 @@ def add(span: Span, facts: Facts) -> None:
 
 def _add(names: _Names, span: Span, facts: Facts) -> None:
     attributes = span.attributes
-    if not facts.kind:
-        facts.kind = _kind(attributes)
+    kind = facts.kind
+    if not kind:
+        kind = facts.kind = _kind(attributes)
     if facts.agent is None:
         facts.agent = text(attributes.get("gen_ai.agent.name"))
-    if facts.kind == "model":
+    if kind == "model":
         _add_model_call(names, attributes, facts)
-    elif facts.kind == "tool":
+    elif kind == "tool":
         _add_tool_call(names, attributes, facts)
-    elif facts.kind == "handoff":
+    elif kind == "handoff":
         target = text(attributes.get("gen_ai.handoff.to_agent"))
         fill(facts, agent=text(attributes.get("gen_ai.handoff.from_agent")), to=target if target != "unknown" else None)
-    elif facts.kind in ("agent", "step"):
+    elif kind in ("agent", "step"):
         given, made = attributes.get("gen_ai.input.messages"), attributes.get("gen_ai.output.messages")
         if facts.read_query is None and given is not None:
             facts.read_query = lambda: last_text(conversation(given), "user")

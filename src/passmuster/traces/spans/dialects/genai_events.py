@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 from passmuster.traces.spans._facts import Facts
@@ -23,6 +24,12 @@ _ROLES = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
+
+
+def prepare(names: Collection[str], events: Collection[str]) -> Callable[[Span, Facts], None] | None:
+    """What reads spans that have events, or messages in numbered attributes."""
+    numbered = ("gen_ai.prompt.", "gen_ai.completion.")
+    return add if events or any(name.startswith(numbered) for name in names) else None
 
 
 def add(span: Span, facts: Facts) -> None:
