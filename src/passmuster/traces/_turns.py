@@ -258,14 +258,11 @@ def _most(one: int | None, other: int | None) -> int | None:
 def result_json(value: Any) -> Raw:
     """A result as JSON: text that holds a JSON object or list is that value, any other text a string."""
     if type(value) is str:
-        if value[:1] in _OPENING or value.lstrip()[:1] in _OPENING:
+        if value.startswith(_OPENING) or value.lstrip().startswith(_OPENING):
             try:
-                data = value.encode()
-                _check(data)
+                return _check(value)
             except UNREADABLE:
                 pass
-            else:
-                return Raw(data)
         return Raw(_encode(value))
     try:
         return Raw(_encode(value))

@@ -218,7 +218,7 @@ def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
                 plain = False
                 if type(content) is list and not _is_plain(content):
                     return conversation_of(record, reading)
-            if message.tool_calls and (problem := _problem(message)):
+            if message.tool_calls is not None and (problem := _problem(message)):
                 place = step_offsets(bytes(record.data), {index}, key).get(index, 0)
                 raise BadRecord(record.offset + place, f"{problem} - at `$.{key}[{index}]`")
         offset, line = record.offset, record.line
@@ -318,7 +318,9 @@ def _problem(message: _ChatMessage) -> str | None:
     for call in message.tool_calls or ():
         if call.function is None and call.custom is None:
             return "Object missing required field `function`, the name and arguments of a tool call"
-    for part in message.content if isinstance(message.content, list) else ():
+    if type(message.content) is not list:
+        return None
+    for part in message.content:
         if isinstance(part, dict) and part.get("type") in ("tool_use", "tool_result"):
             return f"has a '{part['type']}' in its content, where OpenAI messages have 'tool_calls' and the role 'tool'"
     return None
@@ -333,6 +335,7 @@ def _trace(
     key: str,
 ) -> Trace:
     steps, step_places = _joined_by_id(messages, places) or _joined(messages, places)
+    totals = {name: decoded(value) for name in _STATED if (value := getattr(conversation, name))}
     scenario = conversation.scenario if conversation.scenario is not None else conversation.task_id
     return Trace(
         steps=steps,
@@ -344,7 +347,7 @@ def _trace(
         tags=tuple(conversation.tags or ()),
         error=fault_of(decoded(conversation.error)),
         origin=reading.origin(first, step_places, key),
-        **stated({name: decoded(value) for name in _STATED if (value := getattr(conversation, name))}),
+        **(stated(totals) if totals else {}),
     )
 
 
@@ -424,7 +427,8 @@ def _call(call: _Call, group: int | None) -> ToolCall:
     if type(arguments) is Raw:
         arguments = decoded(arguments)
     if type(arguments) is str:
-        arguments = {} if arguments.strip() in _NO_ARGUMENTS else parse_arguments(arguments)
+        nothing = not arguments.startswith("{") and arguments.strip() in _NO_ARGUMENTS
+        arguments = {} if nothing else parse_arguments(arguments)
     return ToolCall(function.name, call.id, arguments, group=group)
 
 

@@ -108,7 +108,10 @@ class Gathering:
 
     def _run(self, spans: list[Span]) -> Run | None:
         try:
-            return _run(spans)
+            run = run_of(tree_of(spans))
+            if self._links and any(span.trace_id != spans[0].trace_id for span in spans):
+                run.inferred = ("run",)
+            return run
         except _DAMAGE as error:
             self._refuse(_damaged(spans[0], error))
             return None
@@ -198,13 +201,6 @@ _DAMAGE = (TypeError, ValueError, KeyError, IndexError, AttributeError, Recursio
 def _damaged(span: Span, error: Exception) -> BadRecord:
     kind = type(error).__name__
     return BadRecord(span.offset, f"holds a trace whose attributes have values that cannot be read ({kind}: {error})")
-
-
-def _run(spans: list[Span]) -> Run:
-    run = run_of(tree_of(spans))
-    if any(span.trace_id != spans[0].trace_id for span in spans):
-        run.inferred = ("run",)
-    return run
 
 
 def _may_be_a_tool_alone(spans: list[Span]) -> bool:

@@ -94,6 +94,9 @@ def _take(one: Execution, candidates: list[Request], taken: set[int]) -> None:
 def _nearest(one: Execution, candidates: list[Request]) -> Request | None:
     """The request of the latest model call before an execution, of its own agent if there is one."""
     began = one.node.start
+    if len(candidates) == 1:
+        (only,) = candidates
+        return only if not began or only.turn.start <= began + _LATE or only.turn.end <= began else None
     ended = [request for request in candidates if request.turn.end <= began or not began]
     before = ended or [request for request in candidates if request.turn.start <= began + _LATE]
     if len(before) < 2:

@@ -74,7 +74,7 @@ def trace_of(run: Run, reading: Reading) -> Trace | None:
     steps.sort(key=attrgetter("when"))
     if query is not None and steps:
         steps.insert(0, _Placed((0, 0, 0), Message("user", query), steps[0].node))
-    first = min(run.nodes, key=attrgetter("span.order"))
+    first = min([node.span for node in run.nodes], key=attrgetter("order"))
     source = reading.source
     places = tuple([Place((span := one.node.span).offset, span.line) for one in steps])
     return Trace(
@@ -86,9 +86,9 @@ def trace_of(run: Run, reading: Reading) -> Trace | None:
         agent=agent_of(run.nodes, turns),
         total_duration_ms=duration_of(run.nodes),
         error=fault_of(run.nodes),
-        started_at=rfc3339(min((node.start for node in run.nodes if node.start), default=0)),
+        started_at=rfc3339(min([node.start for node in run.nodes if node.start], default=0)),
         inferred=run.inferred + _inferred_groups(steps, executions),
-        origin=Origin(source.name, source.path, first.span.offset, 0, first.span.line, places),
+        origin=Origin(source.name, source.path, first.offset, 0, first.line, places),
         calls_unknown=not executions and any(turn.outputs is None for turn in turns),
     )
 
@@ -117,7 +117,7 @@ def _is_whole(turns: list[Turn], executions: list[Execution]) -> bool:
     """Whether answers and executions account for each other, so that nothing can be learned from later messages."""
     done = {id(one.request) for one in executions if one.request is not None and (one.error or one.result is not UNSET)}
     for turn in turns:
-        if not turn.outputs or not all(id(request) in done for request in turn.requests):
+        if not turn.outputs or not done.issuperset(map(id, turn.requests)):
             return False
     return all(turn.requests for turn in turns[:-1])
 

@@ -15,7 +15,8 @@ def rfc3339(nanoseconds: int) -> str | None:
     """A time as in RFC 3339."""
     if not 0 < nanoseconds < 4_102_444_800_000_000_000:  # the year 2100
         return None
-    return f"{_second(nanoseconds // 1_000_000_000)}.{nanoseconds // 1_000 % 1_000_000:06d}Z"
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return f"{_second(seconds)}.{rest // 1_000:06d}Z"
 
 
 @lru_cache(1024)

@@ -29,8 +29,10 @@ class Request(Struct, eq=False):
 class Turn(Struct, eq=False):
     """One model call."""
 
+    node: Node
+    """The innermost span that records it."""
     nodes: list[Node]
-    """The spans that record it, the innermost first."""
+    """All of them, the innermost first."""
     start: int
     end: int
     outputs: list[Said] | None
@@ -38,10 +40,6 @@ class Turn(Struct, eq=False):
     requests: list[Request] = field(default_factory=list)
     overwritten: bool = False
     """Whether its span stands for several model calls, of which only the last is recorded."""
-
-    @property
-    def node(self) -> Node:
-        return self.nodes[0]
 
     @property
     def inputs(self) -> list[Said]:
@@ -65,7 +63,7 @@ def _richness(said: list[Said]) -> tuple[int, int, int, int]:
 def turns_of(nodes: list[Node]) -> list[Turn]:
     """The model calls of a run in the order they began."""
     models = [node for node in nodes if node.facts.kind == "model"]
-    models = [node for node in models if _says_something(node)] or models
+    models = list(filter(_says_something, models)) or models
     groups = _Groups(models)
     wrappers = _join_nested(models, groups)
     groups.join_equal(lambda node: node.facts.response_id)
@@ -97,11 +95,11 @@ def _not_repeated(asked: list[Asked], turn: Turn) -> list[Asked]:
 def _turn(nodes: list[Node]) -> Turn:
     if len(nodes) == 1:
         (node,) = nodes
-        return Turn(nodes, node.start, node.end, node.facts.outputs)
+        return Turn(node, nodes, node.start, node.end, node.facts.outputs)
     nodes = sorted(nodes, key=lambda node: (-node.depth, node.end - node.start))
     known = [node.facts.outputs for node in nodes if node.facts.outputs is not None]
     outputs = max(known, key=_richness) if known else None
-    return Turn(nodes, min(node.start for node in nodes), max(node.end for node in nodes), outputs)
+    return Turn(nodes[0], nodes, min(node.start for node in nodes), max(node.end for node in nodes), outputs)
 
 
 def _says_something(node: Node) -> bool:

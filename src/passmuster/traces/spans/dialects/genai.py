@@ -60,6 +60,7 @@ _ALL = _Names()
 _SIGNS_OF_A_MODEL = (*_ALL.tokens_in, *_ALL.tokens_out, "gen_ai.output.messages")
 _CODE = "code.function."
 """Where Google's SDK records the functions that it calls itself: a text and a type per parameter."""
+_FUNCTION = _CODE + "name"
 
 
 def prepare(names: Collection[str], events: Collection[str]) -> Callable[[Span, Facts], None]:
@@ -141,13 +142,14 @@ def _add_tool_call(names: _Names, attributes: dict[str, Any], facts: Facts) -> N
         identity = text(attributes.get("gen_ai.tool.call.id"))
         facts.call_id = None if identity == _UNSTATED else identity
     for name in names.arguments:
-        if name in attributes and facts.arguments is UNSET:
-            facts.written_arguments = attributes[name]
+        if name in attributes:
+            if facts.arguments is UNSET:
+                facts.written_arguments = attributes[name]
             break
     for name in names.result:
         if facts.result is UNSET and name in attributes:
             facts.result = attributes[name]
-    if _CODE + "name" in attributes and facts.arguments is UNSET:
+    if _FUNCTION in attributes and facts.arguments is UNSET:
         _add_function(attributes, facts)
 
 
