@@ -225,9 +225,12 @@ def _camel_word(key: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
+_FAILED = frozenset({2, "2", "STATUS_CODE_ERROR", "ERROR"})
+
+
 def _span(span: _Span, scope: str, offset: int, line: int) -> Span:
     status = span.status
-    failed = status is not None and status.code in (2, "2", "STATUS_CODE_ERROR", "ERROR")
+    failed = status is not None and status.code in _FAILED
     return Span(
         span.traceId,
         span.spanId,

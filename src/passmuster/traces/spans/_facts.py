@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
@@ -82,9 +82,9 @@ class Facts(Struct):
         self._arguments = arguments
 
     @property
-    def inputs_read(self) -> list[Said]:
+    def inputs_read(self) -> Sequence[Said]:
         """What the model was given, if anybody asked for it before."""
-        return self._inputs or []
+        return self._inputs or ()
 
     @property
     def query(self) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 
 from passmuster.traces._building import Reading, located_error
 from passmuster.traces._model import Trace
@@ -150,13 +151,12 @@ class Gathering:
 
     def _add_logs(self) -> None:
         """Join log records to their spans; those whose spans are not in the file stand for them."""
-        spans = [span for spans in self._traces.values() for span in spans]
-        for span in spans:
-            if self._logs:
-                span.events += self._logs.pop((span.trace_id, span.span_id), ())
-                call = span.attributes.get("tool_use_id")
-                if isinstance(call, str) and span.name != "claude_code.tool.execution":
-                    span.events += self._logs.pop(("", call), ())
+        spans = list(chain.from_iterable(self._traces.values()))
+        for span in spans if self._logs else ():
+            span.events += self._logs.pop((span.trace_id, span.span_id), ())
+            call = span.attributes.get("tool_use_id")
+            if isinstance(call, str) and span.name != "claude_code.tool.execution":
+                span.events += self._logs.pop(("", call), ())
         rest, self._logs = self._logs, {}
         for (trace_id, span_id), events in rest.items():
             if not span_id and (models := [span for span in self._traces.get(trace_id, ()) if is_model_call(span)]):

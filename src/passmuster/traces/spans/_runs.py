@@ -31,6 +31,7 @@ class Run(Struct, eq=False):
     """The spans of one run and what they amount to."""
 
     nodes: list[Node]
+    """In the order they began."""
     turns: list[Turn]
     inferred: tuple[str, ...] = ()
     trace_id: str | None = None
@@ -86,7 +87,7 @@ def trace_of(run: Run, reading: Reading) -> Trace | None:
         agent=agent_of(run.nodes, turns),
         total_duration_ms=duration_of(run.nodes),
         error=fault_of(run.nodes),
-        started_at=rfc3339(min([node.start for node in run.nodes if node.start], default=0)),
+        started_at=rfc3339(next((node.start for node in run.nodes if node.start), 0)),
         inferred=run.inferred + _inferred_groups(steps, executions),
         origin=Origin(source.name, source.path, first.offset, 0, first.line, places),
         calls_unknown=not executions and any(turn.outputs is None for turn in turns),

@@ -75,7 +75,9 @@ def turns_of(nodes: list[Node]) -> list[Turn]:
     around_tools = {id(node.parent) for node in nodes if node.facts.kind == "tool"}
     for turn in turns:
         asked = [call for one in turn.outputs or () for call in one.calls]
-        if asked and not around_tools.isdisjoint(map(id, turn.nodes)):
+        if not asked:
+            continue
+        if not around_tools.isdisjoint(map(id, turn.nodes)):
             asked = _not_repeated(asked, turn)
         turn.requests = [Request(call, turn) for call in asked]
     return turns
@@ -117,8 +119,12 @@ def _says_something(node: Node) -> bool:
 def _call_ids(node: Node) -> frozenset[str] | None:
     """The ids of the calls in a model's answer, where they are unique in the world."""
     asked = [call.id for one in node.facts.outputs or () for call in one.calls]
-    ids = frozenset([identity for identity in asked if identity and len(identity) >= _LONG_ID])
-    return ids if ids and len(ids) == len(asked) else None
+    ids: set[str] = set()
+    for identity in asked:
+        if not identity or len(identity) < _LONG_ID:
+            return None
+        ids.add(identity)
+    return frozenset(ids) if ids and len(ids) == len(asked) else None
 
 
 class _Groups:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 from passmuster.traces._building import Reading
 from passmuster.traces._model import Agent, Fault
 from passmuster.traces.spans._said import last_text
@@ -58,14 +56,18 @@ def fault_of(nodes: list[Node]) -> Fault | None:
 
 
 def duration_of(nodes: list[Node]) -> float | None:
-    starts, ends = [node.start for node in nodes if node.start], [node.end for node in nodes if node.end]
-    return milliseconds(min(starts), max(ends)) if starts and ends else None
+    """From the first span that has a time to the last one that ends; `nodes` are in the order they began."""
+    start = next((node.start for node in nodes if node.start), 0)
+    return milliseconds(start, max([node.end for node in nodes]))
 
 
 def account_for(nodes: list[Node], turns: list[Turn], reading: Reading) -> None:
     """Report what could hold a tool call and is in no dialect."""
     for turn in turns:
-        for said in chain(turn.outputs or (), *[node.facts.inputs_read for node in turn.nodes]):
+        spoken = list(turn.outputs or ())
+        for node in turn.nodes:
+            spoken += node.facts.inputs_read
+        for said in spoken:
             for found in said.unread:
                 reading.lose(turn.node.span.offset, f"a message of a model holds {found}, which is not understood")
     for node in nodes:

@@ -54,13 +54,15 @@ class _Names(Struct, frozen=True):
     result: tuple[str, ...] = (
         *("gen_ai.tool.call.result", "gen_ai.tool.output", "gen_ai.tool.result", "gen_ai.tool.message"),
     )
+    agent: tuple[str, ...] = ("gen_ai.agent.name",)
+    function: tuple[str, ...] = ("code.function.name",)
+    """Of a function that Google's SDK calls itself."""
 
 
 _ALL = _Names()
 _SIGNS_OF_A_MODEL = (*_ALL.tokens_in, *_ALL.tokens_out, "gen_ai.output.messages")
 _CODE = "code.function."
 """Where Google's SDK records the functions that it calls itself: a text and a type per parameter."""
-_FUNCTION = _CODE + "name"
 
 
 def prepare(names: Collection[str], events: Collection[str]) -> Callable[[Span, Facts], None]:
@@ -79,8 +81,8 @@ def _add(names: _Names, span: Span, facts: Facts) -> None:
     kind = facts.kind
     if not kind:
         kind = facts.kind = _kind(attributes)
-    if facts.agent is None:
-        facts.agent = text(attributes.get("gen_ai.agent.name"))
+    if names.agent and facts.agent is None:
+        facts.agent = text(first(attributes, names.agent))
     if kind == "model":
         _add_model_call(names, attributes, facts)
     elif kind == "tool":
@@ -97,12 +99,12 @@ def _add(names: _Names, span: Span, facts: Facts) -> None:
 
 
 def _kind(attributes: dict[str, Any]) -> Kind:
-    operation = attributes.get("gen_ai.operation.name")
-    if attributes.get("gen_ai.tool.name") in _NO_TOOL:
+    operation, tool = attributes.get("gen_ai.operation.name"), attributes.get("gen_ai.tool.name")
+    if tool and tool in _NO_TOOL:
         return "step"
     if isinstance(operation, str) and operation in _KINDS:
         return _KINDS[operation]
-    if attributes.get("gen_ai.tool.name") and not isinstance(operation, str):
+    if tool and not isinstance(operation, str):
         return "tool"
     if "tool" not in str(operation) and attributes.get("gen_ai.request.model"):
         return "model" if first(attributes, _SIGNS_OF_A_MODEL) is not None else ""
@@ -149,7 +151,7 @@ def _add_tool_call(names: _Names, attributes: dict[str, Any], facts: Facts) -> N
     for name in names.result:
         if facts.result is UNSET and name in attributes:
             facts.result = attributes[name]
-    if _FUNCTION in attributes and facts.arguments is UNSET:
+    if names.function and _CODE + "name" in attributes and facts.arguments is UNSET:
         _add_function(attributes, facts)
 
 
