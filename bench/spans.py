@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from bench.corpus import trace
 
-__all__ = ["decode_documents", "write_span_corpus"]
+__all__ = ["decode_documents", "write_shuffled_spans", "write_span_corpus"]
 
 _BEGIN = 1_790_000_000_000_000_000
 
@@ -25,6 +25,28 @@ def write_span_corpus(path: Path, megabytes: float) -> None:
             written += len(line)
             number += 1
             file.write(line)
+
+
+def write_shuffled_spans(path: Path, count: int, calls: int = 2) -> None:
+    """Runs of so many calls, one span per line, in random order, as a collector for many processes may write them."""
+    rng = random.Random(7)
+    ordered = path.with_suffix(".ordered")
+    places: list[tuple[int, int]] = []
+    with ordered.open("wb") as file:
+        number = 0
+        while len(places) < count:
+            document = _document(trace(rng, number, calls), number)
+            number += 1
+            scope = document["resourceSpans"][0]["scopeSpans"][0]
+            for span in scope["spans"]:
+                line = {"resourceSpans": [{"scopeSpans": [{"scope": scope["scope"], "spans": [span]}]}]}
+                places.append((file.tell(), file.write(json.dumps(line).encode() + b"\n")))
+    rng.shuffle(places)
+    with ordered.open("rb") as lines, path.open("wb") as shuffled:
+        for place, length in places:
+            lines.seek(place)
+            shuffled.write(lines.read(length))
+    ordered.unlink()
 
 
 def decode_documents(path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain
 
 from passmuster.traces._building import Reading, located_error
@@ -12,23 +12,28 @@ from passmuster.traces._records import UNREADABLE, BadRecord, Record
 from passmuster.traces.spans._log_spans import span_of_messages, spans_of_claude_code
 from passmuster.traces.spans._runs import Run, run_of, trace_of
 from passmuster.traces.spans._span import Event, Span
+from passmuster.traces.spans._span_store import SpanStore
 from passmuster.traces.spans._stitching import is_loose, stitched
 from passmuster.traces.spans._tree import tree_of
 from passmuster.traces.spans.dialects.genai import is_model_call
 from passmuster.traces.spans.dialects.genai_events import DETAILS
 
+_MOST_HELD = 1 << 27
+"""Bytes of records whose spans are in memory at once."""
+
 
 def gathered(records: Iterator[Record], reading: Reading, add: Callable[[Record, Gathering], None]) -> Iterator[Trace]:
     """The runs whose spans a file holds; `add` adds those of one record."""
-    gathering = Gathering(reading)
-    for record in records:
-        try:
-            add(record, gathering)
-        except BadRecord as bad:
-            reading.on_bad(bad)
-        except UNREADABLE as error:
-            reading.on_bad(located_error(record, error))
-    yield from gathering.traces()
+    with closing(Gathering(reading)) as gathering:
+        for record in records:
+            try:
+                add(record, gathering)
+            except BadRecord as bad:
+                reading.on_bad(bad)
+            except UNREADABLE as error:
+                reading.on_bad(located_error(record, error))
+            gathering.make_room(len(record.data))
+        yield from gathering.traces()
 
 
 class Gathering:
@@ -36,7 +41,8 @@ class Gathering:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._traces: dict[str, list[Span]] = {}
+        self._store = SpanStore()
+        self._bytes = 0
         self._logs: dict[tuple[str, str], list[Event]] = {}
         self._links: list[tuple[str, str]] = []
         self._count = 0
@@ -46,12 +52,7 @@ class Gathering:
     def add(self, span: Span) -> None:
         self._count += 1
         span.order = self._count
-        known = self._traces.get(span.trace_id)
-        if known is None:
-            self._traces[span.trace_id] = [span]
-        else:
-            known.append(span)
-            span.trace_id = known[0].trace_id  # so that the text is kept once
+        self._store.add(span)
         if span.links and any(key.startswith("messaging.") for key in span.attributes):
             self._links += [(span.trace_id, other) for other in span.links]
 
@@ -61,17 +62,27 @@ class Gathering:
         key = ("", call) if isinstance(call, str) and call else (trace_id, span_id)
         self._logs.setdefault(key, []).append(event)
 
+    def close(self) -> None:
+        """Delete what is kept outside of memory."""
+        self._store.close()
+
+    def make_room(self, more: int) -> None:
+        """Account for a record of so many bytes. Log records are joined in memory, so that spans stay there too."""
+        self._bytes += more
+        if self._bytes > _MOST_HELD and not self._logs:
+            self._store.move_out()
+            self._bytes = 0
+
     def traces(self) -> Iterator[Trace]:
         """The runs that the spans record, in the order they begin in the file."""
-        self._add_logs()
+        if self._logs:
+            self._add_logs()
         groups = self._linked()
-        self._traces.clear()
-        hold = any(_may_be_a_tool_alone(spans) for spans in groups)
+        hold = any(map(self._store.may_be_a_tool_alone, groups))
         kept: list[Run] = []
         empty = True
-        groups.reverse()
-        while groups:  # spans are freed as their traces are made
-            run = self._run(groups.pop())
+        for trace_ids in groups:
+            run = self._run(self._store.take(trace_ids))
             if run is None:
                 continue
             if hold or is_loose(run):
@@ -109,6 +120,7 @@ class Gathering:
 
     def _run(self, spans: list[Span]) -> Run | None:
         try:
+            _add_details(spans)
             run = run_of(tree_of(spans))
             if self._links and any(span.trace_id != spans[0].trace_id for span in spans):
                 run.inferred = ("run",)
@@ -130,9 +142,11 @@ class Gathering:
                 f"({count} {'run' if count == 1 else 'runs'})",
             )
 
-    def _linked(self) -> list[list[Span]]:
-        """The spans by trace; a trace of a message between agents belongs to the one that it goes on from."""
-        head = {trace_id: trace_id for trace_id in self._traces}
+    def _linked(self) -> list[list[str]]:
+        """The ids of traces, by run: a trace of a message between agents belongs to the one that it goes on from."""
+        if not self._links:
+            return [[trace_id] for trace_id in self._store.ids()]
+        head = {trace_id: trace_id for trace_id in self._store.ids()}
         for one, other in self._links:
             ends = []
             for trace_id in (one, other):
@@ -141,25 +155,27 @@ class Gathering:
                 ends.append(trace_id)
             if ends[1] in head:
                 head[ends[0]] = ends[1]
-        groups: dict[str, list[Span]] = {}
-        for trace_id, spans in self._traces.items():
+        groups: dict[str, list[str]] = {}
+        for trace_id in head:
             top = trace_id
             while head[top] != top:
                 top = head[top]
-            groups.setdefault(top, []).extend(spans)
+            groups.setdefault(top, []).append(trace_id)
         return list(groups.values())
 
     def _add_logs(self) -> None:
         """Join log records to their spans; those whose spans are not in the file stand for them."""
-        spans = list(chain.from_iterable(self._traces.values()))
-        for span in spans if self._logs else ():
+        self._store.move_in()
+        traces = self._store.held
+        spans = list(chain.from_iterable(traces.values()))
+        for span in spans:
             span.events += self._logs.pop((span.trace_id, span.span_id), ())
             call = span.attributes.get("tool_use_id")
             if isinstance(call, str) and span.name != "claude_code.tool.execution":
                 span.events += self._logs.pop(("", call), ())
         rest, self._logs = self._logs, {}
         for (trace_id, span_id), events in rest.items():
-            if not span_id and (models := [span for span in self._traces.get(trace_id, ()) if is_model_call(span)]):
+            if not span_id and (models := [span for span in traces.get(trace_id, ()) if is_model_call(span)]):
                 self._add_by_time(events, models)
                 continue
             model_call = span_of_messages(trace_id, span_id, events)
@@ -169,11 +185,6 @@ class Gathering:
         if rest and not any(span.name.startswith("claude_code.") for span in spans):
             for span in spans_of_claude_code([event for events in rest.values() for event in events]):
                 self.add(span)
-        for span in spans:
-            for event in span.events:
-                if event.name == DETAILS:
-                    for key, value in event.attributes.items():
-                        span.attributes.setdefault(key, value)
 
     def _add_by_time(self, events: list[Event], models: list[Span]) -> None:
         """Join log records that name their trace only to the model call that was going on; others are lost."""
@@ -203,9 +214,10 @@ def _damaged(span: Span, error: Exception) -> BadRecord:
     return BadRecord(span.offset, f"holds a trace whose attributes have values that cannot be read ({kind}: {error})")
 
 
-def _may_be_a_tool_alone(spans: list[Span]) -> bool:
-    """Whether a trace could be a tool that a model call in another trace asked for."""
-    return len(spans) <= 3 and any(
-        "gen_ai.tool.name" in span.attributes or span.attributes.get("openinference.span.kind") == "TOOL"
-        for span in spans
-    )
+def _add_details(spans: list[Span]) -> None:
+    """Add what an event repeats of the attributes of its span."""
+    for span in spans:
+        for event in span.events:
+            if event.name == DETAILS:
+                for key, value in event.attributes.items():
+                    span.attributes.setdefault(key, value)
