@@ -119,15 +119,8 @@ def _is_asked_for(node: Node, asked: set[str], known: dict[int, Execution]) -> b
 
 def _around(node: Node, known: dict[int, Execution]) -> Execution | None:
     """The execution that a span repeats from inside."""
-    if not known:
-        return None
-    for above in node.ancestors():
-        outer = known.get(id(above))
-        if outer is not None:
-            return outer if node.facts.is_part or _same_call(outer, node) else None
-        if above.facts.kind in ("model", "agent"):
-            return None
-    return None
+    outer = known.get(id(node.nearest(("model", "agent"), known))) if known else None
+    return outer if outer is not None and (node.facts.is_part or _same_call(outer, node)) else None
 
 
 def _beside(node: Node, known: dict[str, list[Execution]]) -> Execution | None:

@@ -134,26 +134,26 @@ def _stated(nodes: list[Node], name: str) -> str | None:
 # ── Steps ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _asked_steps(
-    turns: list[Turn], executions: list[Execution], answers: dict[int, list[Answered]]
-) -> Iterator[_Placed]:
+def _asked_steps(turns: list[Turn], executions: list[Execution], answers: dict[int, list[Answered]]) -> list[_Placed]:
     """Model calls, what they say, and the tool calls that they ask for."""
+    found: list[_Placed] = []
     by_request = {id(one.request): one for one in executions if one.request is not None}
     for number, turn in enumerate(turns):
         agent, inside = turn.agent, turn.node.outer_call()
-        yield _Placed((turn.start, 0, 0), _model_call(turn, agent, inside), turn.node)
+        found.append(_Placed((turn.start, 0, 0), _model_call(turn, agent, inside), turn.node))
         for place, said in enumerate(turn.outputs or ()):
             if said.text:
-                yield _Placed((turn.end, 0, place), Message("assistant", said.text, agent), turn.node)
+                found.append(_Placed((turn.end, 0, place), Message("assistant", said.text, agent), turn.node))
         group = number if len(turn.requests) > 1 else None
         for place, request in enumerate(turn.requests):
             execution = by_request.get(id(request))
             step = _call(request.asked, agent, execution, answers.get(id(request), ()), group, inside)
             node = execution.node if execution is not None else turn.node
-            yield _Placed((turn.end, 1, place), step, node)
+            found.append(_Placed((turn.end, 1, place), step, node))
             taker = _taker(step, turns)
             if taker is not None:
-                yield _Placed((turn.end, 2, place), Handoff(taker, agent), node)
+                found.append(_Placed((turn.end, 2, place), Handoff(taker, agent), node))
+    return found
 
 
 def _model_call(turn: Turn, agent: str | None, inside: str | None) -> LlmCall:
@@ -203,7 +203,7 @@ def _taker(call: ToolCall, turns: list[Turn]) -> str | None:
 
 def _unasked(executions: list[Execution], turns: list[Turn]) -> list[tuple[tuple[int, int], Execution]]:
     """The executions that no recorded answer asks for; those between the same two model calls have the same key."""
-    if all(one.request is not None for one in executions):
+    if None not in [one.request for one in executions]:
         return []
     found: list[tuple[tuple[int, int], Execution]] = []
     together = _asked_together(turns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from msgspec import Struct
 
@@ -58,11 +58,11 @@ class Node(Struct, eq=False):
             above, levels = above.parent, levels + 1
         return None
 
-    def nearest(self, kinds: tuple[Kind, ...]) -> Node | None:
-        """The nearest span around this one that is of one of these kinds."""
+    def nearest(self, kinds: tuple[Kind, ...], known: Container[int] = ()) -> Node | None:
+        """The nearest span around this one that is of one of these kinds, or one of those whose `id` is known."""
         above, levels = self.parent, 0
         while above is not None and levels < _DEEPEST:
-            if above.facts.kind in kinds:
+            if above.facts.kind in kinds or id(above) in known:
                 return above
             above, levels = above.parent, levels + 1
         return None
