@@ -93,12 +93,13 @@ def tree_of(spans: list[Span]) -> list[Node]:
             node.parent = above
     if not by_id:
         _nest_by_time(nodes)
-    names = {node.facts.agent for node in nodes if node.facts.kind == "agent" and node.facts.agent}
+    names = {facts.agent for node in nodes if (facts := node.facts).kind == "agent" and facts.agent}
     if len(names) == 1:
         (only,) = names
         for node in nodes:
-            if node.facts.kind in ("model", "tool") and node.agent is None:
-                node.facts.agent = only
+            facts = node.facts
+            if facts.agent is None and facts.kind in ("model", "tool") and node.agent is None:
+                facts.agent = only
     return nodes
 
 
