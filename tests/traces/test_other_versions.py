@@ -202,7 +202,171 @@ VERCEL_5: Json = {
     ],
 }
 
+# ── Haystack, LlamaIndex, semantic-kernel, Google ───────────────────────────────────────────────────────────────
+
+
+HAYSTACK_CALL: Json = {"tool_name": "refund", "arguments": {"id": 7}, "id": "call_1"}
+
+
+def haystack(before: str) -> Json:
+    """What an agent returns; before 2.9 the keys of a message began with an underscore."""
+
+    def said(role: str, content: Json, tokens: tuple[int, int] | None = None) -> Json:
+        usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]} if tokens else None
+        fields = {"role": role, "content": [content], "meta": {"model": "m", "usage": usage} if tokens else {}}
+        return {before + key: value for key, value in fields.items()}
+
+    returned = {"result": '{"ok": true}', "origin": HAYSTACK_CALL, "error": False}
+    return {
+        "messages": [
+            said("user", {"text": QUERY}),
+            said("assistant", {"tool_call": HAYSTACK_CALL}, (50, 5)),
+            said("tool", {"tool_call_result": returned}),
+            said("assistant", {"text": ANSWER}, (70, 3)),
+        ]
+    }
+
+
+def semantic_kernel(kind: str, role: str, tokens: tuple[int, int] | None = None, /, **fields: Any) -> Json:
+    usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]} if tokens else None
+    items = [{"content_type": kind, "metadata": {}, **fields}]
+    about = {"ai_model_id": "m", "metadata": {"usage": usage}} if tokens else {"metadata": {}}
+    return {"content_type": "message", "role": role, **about, "items": items}
+
+
+SEMANTIC_KERNEL = {
+    "messages": [
+        semantic_kernel("text", "user", text=QUERY),
+        semantic_kernel("function_call", "assistant", (50, 5), id="call_1", name="refund", arguments='{"id": 7}'),
+        semantic_kernel("function_result", "tool", id="call_1", name="refund", result='{"ok": true}'),
+        semantic_kernel("text", "assistant", (70, 3), text=ANSWER),
+    ]
+}
+FIRST_PYDANTIC_AI = [
+    {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": QUERY}]},
+    {
+        "kind": "response",
+        "model_name": "m",
+        "usage": {"requests": 1, "request_tokens": 50, "response_tokens": 5},
+        "parts": [{"part_kind": "tool-call", "tool_name": "refund", "args": '{"id": 7}', "tool_call_id": "call_1"}],
+    },
+    {
+        "kind": "request",
+        "parts": [
+            {"part_kind": "tool-return", "tool_name": "refund", "content": {"ok": True}, "tool_call_id": "call_1"}
+        ],
+    },
+    {
+        "kind": "response",
+        "model_name": "m",
+        "usage": {"requests": 1, "request_tokens": 70, "response_tokens": 3},
+        "parts": [{"part_kind": "text", "content": ANSWER}],
+    },
+]
+
+
+def block(kind: str, /, **fields: Any) -> Json:
+    return {"block_type": kind, **fields}
+
+
+LLAMA_INDEX: list[Json] = [
+    {"role": "user", "additional_kwargs": {}, "blocks": [block("text", text=QUERY)]},
+    {
+        "role": "assistant",
+        "additional_kwargs": {"tool_calls": [ASKED]},
+        "blocks": [
+            block("text", text=""),
+            block("tool_call", tool_call_id="call_1", tool_name="refund", tool_kwargs='{"id": 7}'),
+        ],
+    },
+    {
+        "role": "tool",
+        "additional_kwargs": {"tool_call_id": "call_1"},
+        "blocks": [block("text", text='{"ok": true}')],
+    },
+    {"role": "assistant", "additional_kwargs": {}, "blocks": [block("text", text=ANSWER)]},
+]
+LLAMA_INDEX_BEFORE = [
+    {**{key: one[key] for key in ("role", "additional_kwargs")}, "content": one["blocks"][0]["text"]}
+    for one in LLAMA_INDEX
+]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        LLAMA_INDEX,
+        {"messages": LLAMA_INDEX},
+        LLAMA_INDEX_BEFORE,
+        {"messages": LLAMA_INDEX_BEFORE},
+        {"store": {"user-1": LLAMA_INDEX}, "class_name": "SimpleChatStore"},
+    ],
+)
+def test_messages_of_llama_index(tmp_path: Path, document: Json | list[Json]) -> None:
+    (trace,) = read(write(tmp_path / "t.json", document))
+    assert (trace.query, trace.answer, len(trace.model_calls)) == (QUERY, ANSWER, 2)
+    (call,) = trace.tool_calls
+    assert (call.tool, call.id, call.arguments, call.result) == ("refund", "call_1", {"id": 7}, {"ok": True})
+
+
+def test_a_chat_store_of_llama_index_holds_a_conversation_per_key(tmp_path: Path) -> None:
+    store = {"store": {"a": LLAMA_INDEX, "b": LLAMA_INDEX[:1], "c": []}, "class_name": "SimpleChatStore"}
+    traces = read(write(tmp_path / "t.json", store))
+    assert [(one.trace_id, len(one.tool_calls)) for one in traces] == [("a", 1), ("b", 0)]
+
+
+def test_a_chat_store_of_llama_index_with_something_else(tmp_path: Path) -> None:
+    store = {"store": {"a": LLAMA_INDEX, "b": [{"tool": "refund"}]}, "class_name": "SimpleChatStore"}
+    with pytest.raises(TraceError, match="'b' is no list of messages"):
+        read(write(tmp_path / "t.json", store))
+
+
+def test_a_failed_call_of_haystack(tmp_path: Path) -> None:
+    document = haystack("")
+    document["messages"][2]["content"][0]["tool_call_result"] |= {"error": True, "result": "no such order"}
+    (trace,) = read(write(tmp_path / "t.json", document))
+    assert trace.tool_calls[0].error == "no such order"
+
+
+@pytest.mark.parametrize("key", ["automatic_function_calling_history", "automaticFunctionCallingHistory"])
+def test_calls_that_googles_sdk_makes_by_itself(tmp_path: Path, key: str) -> None:
+    call = {"function_call": {"name": "refund", "args": {"id": 7}}}
+    failed = {"function_response": {"name": "refund", "response": {"error": "declined"}}}
+    returned = {"function_response": {"name": "refund", "response": {"result": "ok"}}}
+    response = {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": ANSWER}]}}],
+        key: [
+            {"role": "user", "parts": [{"text": QUERY}]},
+            {"role": "model", "parts": [call]},
+            {"role": "user", "parts": [failed]},
+            {"role": "model", "parts": [call]},
+            {"role": "user", "parts": [returned]},
+        ],
+    }
+    (trace,) = read(write(tmp_path / "t.json", response))
+    assert (trace.query, trace.answer) == (QUERY, ANSWER)
+    assert [(one.tool, one.arguments, one.error, one.group) for one in trace.tool_calls] == [
+        ("refund", {"id": 7}, "declined", None),
+        ("refund", {"id": 7}, None, None),
+    ]
+
+
+@pytest.mark.parametrize("place", ["record", "response"])
+def test_a_call_beside_what_the_model_says(tmp_path: Path, place: str) -> None:
+    record: Json = {
+        "request": {"messages": HISTORY[:1]},
+        "response": {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]},
+    }
+    (record if place == "record" else record["response"])["executed"] = [{"tool_name": "refund", "args": {"id": 7}}]
+    with pytest.raises(TraceError, match="has a tool call in 'executed', which is not read"):
+        read(write(tmp_path / "t.json", record))
+
+
 WHOLE = {
+    "haystack": haystack(""),
+    "haystack before 2.9": haystack("_"),
+    "semantic-kernel": SEMANTIC_KERNEL,
+    "pydantic-ai 0": {"messages": FIRST_PYDANTIC_AI},
     "langsmith, runs with their children": {**RUNS[0], "child_runs": RUNS[1:]},
     "langsmith, a list of traces": {"export": {}, "traces": [{**RUNS[0], "child_runs": RUNS[1:]}]},
     "langsmith, texts": [{**one, **{name: json.dumps(one[name]) for name in TEXTS}} for one in RUNS],

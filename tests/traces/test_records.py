@@ -38,7 +38,13 @@ DOCUMENTS = {
     "array, byte order mark": BOM + b"\n" + json.dumps(TWO, indent=2, ensure_ascii=False).encode(),
     "array of one a line": b"[\n" + lines(*TWO, newline=",\n", last="\n") + b"]\n",
     "array of events": json.dumps(EVENTS, indent=1).encode(),
+    "documents in a row": b"\n".join(json.dumps(one, indent=4).encode() for one in TWO),
+    "documents in a row, CRLF": b"".join(
+        json.dumps(one, indent=4).replace("\n", "\r\n").encode() + b" \r\n\r\n" for one in TWO
+    ),
 }
+PRETTY = ("pretty array", "array, CRLF", "array of one a line", "documents in a row", "documents in a row, CRLF")
+"""Documents that no line of which is a record."""
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".json", ".ndjson", ".txt", "", ".jsonl.gz", ".json.gz", ".gz"])
@@ -66,6 +72,20 @@ def test_lines_longer_than_what_is_read_at_once(tmp_path: Path, length: int, end
 @pytest.mark.parametrize("data", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 def test_documents(tmp_path: Path, data: bytes, ending: str) -> None:
     assert [tools(one) for one in read(write(tmp_path / f"t{ending}", data))] == [["a"], ["b", "c"]]
+
+
+@pytest.mark.parametrize("name", PRETTY)
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+def test_documents_in_files_that_promise_lines(tmp_path: Path, name: str, ending: str) -> None:
+    assert [tools(one) for one in read(write(tmp_path / f"t{ending}", DOCUMENTS[name]))] == [["a"], ["b", "c"]]
+
+
+def test_places_in_documents_in_a_row(tmp_path: Path) -> None:
+    data = DOCUMENTS["documents in a row"]
+    path = write(tmp_path / "t.json", data)
+    assert [one.origin.offset for one in read(path)] == [0, data.index(b"\n{") + 1]
+    bad = data.replace(b'"b"', b'"b')
+    assert "t.json:" in refusal(write(path, bad))
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,11 @@ def is_messages(listed: Any) -> bool:
     if type(listed[0]) is dict and "role" in listed[0]:
         return True
     return all(isinstance(one, dict) for one in listed) and any(
-        "role" in one or "lc" in one or one.get("kind") in ("request", "response") or isinstance(one.get("type"), str)
+        "role" in one
+        or "_role" in one
+        or "lc" in one
+        or one.get("kind") in ("request", "response")
+        or isinstance(one.get("type"), str)
         for one in listed
     )
 

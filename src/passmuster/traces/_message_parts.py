@@ -23,6 +23,8 @@ Part = Mapping[str, Any]
 _Reader = Callable[[Part, Turn, list[str], Lose], None]
 
 _CALL_WORDS = ("tool", "function", "call", "action", "command", "invoke", "exec", "shell", "patch")
+_KIND_KEYS = ("type", "kind")
+"""How keys end that say what an object is: `type`, `part_kind`, `block_type`, …"""
 _ARGUMENT_KEYS = frozenset({"arguments", "args", "input", "parameters", "tool_input", "toolInput", "kwargs"})
 
 
@@ -31,10 +33,10 @@ def could_hold_call(value: Any, depth: int = 6) -> bool:
     if depth == 0:
         return True
     if isinstance(value, dict):
-        kind = value.get("type")
-        if isinstance(kind, str) and any(word in kind.lower() for word in _CALL_WORDS):
-            return True
         for key, inner in value.items():
+            says_kind = isinstance(inner, str) and str(key).lower().endswith(_KIND_KEYS)
+            if says_kind and any(word in inner.lower() for word in _CALL_WORDS):
+                return True
             filled = isinstance(inner, dict | list) and inner
             if filled and any(word in str(key).lower() for word in _CALL_WORDS):
                 return True
@@ -174,9 +176,11 @@ def _tool_result(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
 
 
 def _tool_call_part(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
-    """Vercel's and others' `tool-call`, LangChain's and OpenTelemetry's `tool_call`."""
+    """Vercel's and others' `tool-call`; LangChain's, OpenTelemetry's, LlamaIndex's and Haystack's `tool_call`."""
+    inner = part.get("tool_call")
+    part = inner if isinstance(inner, dict) else part
     name = name_of(part, "toolName", "tool_name", "name", "function")
-    arguments = arguments_of(part, "input", "args", "arguments", "rawInput")
+    arguments = arguments_of(part, "input", "args", "arguments", "rawInput", "tool_kwargs")
     turn.calls.append(ToolCall(name, key_of(part, "toolCallId", "tool_call_id", "id", "call_id"), arguments))
     turn.hosted += bool(part.get("providerExecuted"))
 
@@ -193,6 +197,13 @@ def _tool_result_part(part: Part, turn: Turn, texts: list[str], lose: Lose) -> N
         failed = failed or output["type"] in _VERCEL_ERRORS
         output = output.get("value", output.get("reason"))
     turn.results.append(outcome(output, failed, key, tool if isinstance(tool, str) else None))
+
+
+def _haystack_result(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
+    result = part["tool_call_result"]
+    call = result["origin"]
+    key, tool = key_of(call, "id"), name_of(call, "tool_name")
+    turn.results.append(outcome(result.get("result"), result.get("error"), key, tool))
 
 
 def _tool_error(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
@@ -339,6 +350,7 @@ READERS: dict[str, _Reader] = {
     **dict.fromkeys(("tool-call", "tool_call", "invalid_tool_call", "invalid-tool-call"), _tool_call_part),
     **dict.fromkeys(("builtin-tool-call", "server_tool_call"), _builtin_call),
     **dict.fromkeys(("tool-result", "tool_call_response", "server_tool_result"), _tool_result_part),
+    "tool_call_result": _haystack_result,
     "tool-error": _tool_error,
     "function_result": _function_result,
     "usage": _usage,
@@ -355,6 +367,8 @@ READERS: dict[str, _Reader] = {
     "retry-prompt": _retry_prompt,
 }
 
+KINDS = ("type", "part_kind", "_type", "content_type", "block_type")
+"""Keys that say what kind of part this is."""
 _VERCEL_ASIDE = ("tool-approval-request", "tool-approval-response", "tool-input-start", "tool-input-delta")
 
 
@@ -366,7 +380,7 @@ def read_part(part: Any, turn: Turn, texts: list[str], lose: Lose) -> None:
     if not isinstance(part, dict):
         lose(f"has a part of its content that is {type(part).__name__}", isinstance(part, list))
         return
-    kind = part.get("type") or part.get("part_kind") or part.get("_type") or part.get("content_type")
+    kind = next((found for name in KINDS if (found := part.get(name))), None)
     if isinstance(kind, str):
         reader = READERS.get(kind) or _by_ending(kind, part)
         if reader is not None:

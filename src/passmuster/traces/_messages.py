@@ -11,6 +11,7 @@ from typing import Any
 
 from passmuster.traces._autogen import AUTOGEN, autogen_turn
 from passmuster.traces._message_parts import (
+    KINDS,
     Lose,
     Part,
     account_keys,
@@ -41,15 +42,17 @@ _TYPED = frozenset(
 """What LangChain calls the type of a message."""
 _RESULT_PARTS = (
     *("tool-result", "tool_result", "toolResult", "tool_call_response", "functionResponse", "function_response"),
-    "function_result",
+    *("function_result", "tool_call_result"),
 )
+_PART_LISTS = ("parts", "contents", "items", "blocks")
+"""Keys beside `content` under which a message may have its parts."""
 _PLAIN = ("user", "assistant", "system")
 _ASIDE_KEYS = frozenset(
     {"role", "content", "trace_id", "run_id", "session_id", "conversation_id", "thread_id", "sessionId", "threadId"}
     | {"chat_id", "timestamp", "created_at", "ts", "id"}
 )
 """Keys of a message that say nothing more."""
-_MODEL_NAMES = ("model", "model_name", "modelId", "modelVersion", "model_id")
+_MODEL_NAMES = ("model", "model_name", "modelId", "modelVersion", "model_id", "ai_model_id")
 
 
 def turns_of(messages: Iterable[Any], lose_at: Callable[[int], Lose], place: Place = NOWHERE) -> list[Turn]:
@@ -132,6 +135,8 @@ def turns_of_message(message: Any, lose: Lose) -> list[Turn]:
         return [turn]
     if "messages" in message and isinstance(message["messages"], list):
         return [turn for one in message["messages"] for turn in turns_of_message(one, lose)]
+    if role is None and isinstance(message.get("_role"), str):  # Haystack before 2.9
+        return turns_of_message({str(key).removeprefix("_"): value for key, value in message.items()}, lose)
     if role is None and kind is None:
         lose("has a message without a 'role': nobody says it", True)
     else:
@@ -164,7 +169,7 @@ def _spoken(message: Part, role: str, lose: Lose) -> list[Turn]:
     content = message.get("content")
     parts = None
     if len(message) > 2 or content is None:
-        for name in ("parts", "contents", "items"):
+        for name in _PART_LISTS:
             if isinstance(found := message.get(name), list):
                 parts = found
                 break
@@ -185,6 +190,8 @@ def _spoken(message: Part, role: str, lose: Lose) -> list[Turn]:
             read_part(part, turn, texts, lose)
     if "tool_calls" in message or "toolInvocations" in message or "function_call" in message or "toolCalls" in message:
         _calls_beside(message, turn, lose)
+    if isinstance(extra := message.get("additional_kwargs"), dict):
+        _calls_beside(extra, turn, lose)
     if not texts and isinstance(refusal := message.get("refusal"), str):
         texts.append(refusal)
     if not _KNOWN_KEYS.issuperset(message):
@@ -204,6 +211,7 @@ _KNOWN_KEYS = _ASIDE_KEYS | {
         "parts",
         "contents",
         "items",
+        "blocks",
     ),
     *(
         "name",
@@ -262,13 +270,13 @@ def _account(message: Part, turn: Turn, lose: Lose) -> None:
 
 def _has_result_parts(message: Part) -> bool:
     content = message.get("content")
-    for name in ("parts", "contents", "items"):
+    for name in _PART_LISTS:
         content = content if isinstance(content, list | dict) else message.get(name)
     if not isinstance(content, list):
         return isinstance(content, dict)
     return any(
         isinstance(part, dict)
-        and (part.get("type", part.get("content_type")) in _RESULT_PARTS or any(kind in part for kind in _RESULT_PARTS))
+        and (any(part.get(name) in _RESULT_PARTS for name in KINDS) or any(kind in part for kind in _RESULT_PARTS))
         for part in content
     )
 
@@ -279,8 +287,11 @@ def _finish(message: Part, turn: Turn, texts: list[str]) -> None:
     if turn.role == "assistant":
         if len(message) == 2:
             return
-        turn.model = next((value for name in _MODEL_NAMES if isinstance(value := message.get(name), str)), None)
-        stated = message.get("usage", message.get("metrics"))
+        about = message.get("metadata", message.get("meta"))  # semantic-kernel, Haystack
+        about = about if isinstance(about, dict) else {}
+        names = (value for place in (message, about) for name in _MODEL_NAMES if (value := place.get(name)))
+        turn.model = next((name for name in names if isinstance(name, str)), None)
+        stated = message.get("usage", message.get("metrics", about.get("usage")))
         if stated is not None:
             turn.usage = usage_of(stated)
         author = message.get("author_name")
@@ -367,9 +378,12 @@ def _tool_message(message: Part) -> Any:
     tool = next(
         (v for key in ("name", "tool_name", "function", "toolName") if isinstance(v := message.get(key), str)), None
     )
-    content = message.get("content")
+    content = message.get("content", message.get("blocks"))
     key = key_of(message, "tool_call_id", "toolCallId", "tool_use_id", "call_id")
-    return outcome(content, failed, key, tool or None)
+    extra = message.get("additional_kwargs")
+    if isinstance(extra, dict):
+        key, tool = key or key_of(extra, "tool_call_id"), tool or extra.get("name")
+    return outcome(content, failed, key, tool if isinstance(tool, str) else None)
 
 
 def _typed(message: Part, kind: str, lose: Lose) -> list[Turn]:

@@ -1,6 +1,7 @@
-"""The records of a file: one per line, or the elements of one JSON document, each with its byte offset.
+"""The records of a file: one per line, the JSON documents that follow one another, or the elements of one document.
 
-A record is bytes of valid UTF-8 that look like JSON; a format decodes it. Offsets count decompressed bytes.
+Each has its byte offset, in decompressed bytes. A record is bytes of valid UTF-8 that look like JSON; a format decodes
+it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 MALFORMED = (TypeError, AttributeError, KeyError, ValueError, IndexError)
 """What reading a value of a type that nobody writes there may raise, in formats without a schema."""
 _BOM = b"\xef\xbb\xbf"
+_OPENED = rb"(?:\xef\xbb\xbf)?\s*[\[{][ \t\r]*\n"
+"""How a file begins whose first object or list goes on in the next line."""
+_HEAD = 64
 _PIECE = 1 << 18
 """Bytes of a line that are read before its length is known."""
 
@@ -63,10 +67,12 @@ OnEnd = Callable[[int], None]
 
 
 def is_document(source: Source) -> bool:
-    """Whether the file is one JSON document, not one record per line."""
-    if source.lines_expected or source.parquet:
+    """Whether the file is JSON over several lines (one document, or several in a row), not one record per line."""
+    if source.parquet:
         return False
     with source.open() as file:
+        if source.lines_expected and not re.match(_OPENED, file.peek(_HEAD)):
+            return False
         lines = file if isinstance(file.raw, FileIO) else iter(partial(file.readline, _MOST_UNPACKED), b"")
         written = (_bounded(line) for line in lines if line.removeprefix(_BOM).strip())
         first = next(written, b"").removeprefix(_BOM)
@@ -165,7 +171,7 @@ def _document(file: BufferedReader, on_bad: OnBad) -> Iterator[Record]:
     if start == len(data):
         return
     if data[start : start + 1] != b"[":
-        yield Record(start, data[start:] if start else data)
+        yield from _documents(data, start)
         return
     try:
         elements: list[Raw] = msgspec.json.decode(data[start:], type=list[Raw])
@@ -177,6 +183,17 @@ def _document(file: BufferedReader, on_bad: OnBad) -> Iterator[Record]:
         place = _skip(data, place)
         yield Record(place, element)
         place = _skip(data, place + len(bytes(element))) + 1  # past the comma
+
+
+def _documents(data: bytes, start: int) -> Iterator[Record]:
+    """Each of the objects that follow one another, as OpenTelemetry's console exporter prints them."""
+    if data.find(b"\n{", start) >= 0:
+        # No JSON has a line break between two braces: strings have none, and elements of a list have a comma.
+        for between in re.finditer(rb"\}[ \t\r]*\n\s*(?=\{)", data):
+            if between.start() > start:
+                yield Record(start, data[start : between.start() + 1])
+                start = between.end()
+    yield Record(start, data[start:] if start else data)
 
 
 def _not_utf8(start: int, data: bytes) -> BadRecord | None:

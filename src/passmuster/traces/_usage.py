@@ -18,10 +18,11 @@ _IN = (
     "promptTokenCount",
     "prompt_token_count",
     "input_token_count",
+    "request_tokens",
 )
 _OUT = (
     *("output_tokens", "completion_tokens", "outputTokens", "completionTokens"),
-    *("candidatesTokenCount", "candidates_token_count", "output_token_count"),
+    *("candidatesTokenCount", "candidates_token_count", "output_token_count", "response_tokens"),
 )
 _TOTAL = ("total_tokens", "totalTokens", "totalTokenCount", "total_token_count")
 _READ_APART = ("cache_read_input_tokens", "cacheReadInputTokens", "input_tokens_cache_read")

@@ -111,9 +111,11 @@ def test_exports(tmp_path: Path, name: str, document: Any) -> None:
     assert (found.query, total_tokens(found)) == ("Refund 7.", 10)
 
 
-def test_printed_spans_as_lines(tmp_path: Path) -> None:
-    data = "".join(json.dumps(one) + "\n" for one in reversed(PRINTED)).encode()
-    (found,) = read(write(tmp_path / "spans.jsonl", data))
+@pytest.mark.parametrize("indent", [None, 4])
+@pytest.mark.parametrize("name", ["spans.jsonl", "spans.json", "spans.log"])
+def test_printed_spans_one_after_another(tmp_path: Path, name: str, indent: int | None) -> None:
+    data = "".join(json.dumps(one, indent=indent) + "\n" for one in reversed(PRINTED)).encode()
+    (found,) = read(write(tmp_path / name, data))
     assert calls(found) == [("refund", {"id": 7})]
 
 

@@ -172,3 +172,96 @@ def test_messages_in_a_way_that_nobody_knows(tmp_path: Path) -> None:
 def test_tools_of_dialects_that_nobody_knows(tmp_path: Path, name: str) -> None:
     with pytest.raises(TraceError, match="could be a tool call"):
         read_spans(tmp_path, agent(1, None, "a", end=90), AZURE, span(3, "work", 1, {name: "refund"}))
+
+
+# ── Workflows, crews and SDKs that run tools themselves ─────────────────────────────────────────────────────
+
+
+def test_a_tool_in_a_workflow_of_llama_index(tmp_path: Path) -> None:
+    output = {"tool_name": "refund", "tool_id": "call_1", "tool_output": {"raw_output": "declined", "is_error": True}}
+    end = {"result": {"response": {"role": "assistant", "blocks": [{"block_type": "text", "text": ANSWER}]}}}
+    task = {"traceloop.span.kind": "task", "traceloop.entity.name": "BaseWorkflowAgent.task"}
+    spans = [
+        span(1, "FunctionAgent.workflow", None, {"traceloop.span.kind": "workflow"}, end=90),
+        span(
+            *(2, "BaseWorkflowAgent.task", 1),
+            {**task, "tool.name": "refund", "tool.arguments": '{"id": 7}', "traceloop.entity.output": text(output)},
+            end=30,
+        ),
+        span(3, "FunctionTool.task", 2, {**task, "traceloop.entity.input": text({"kwargs": {"id": 7}})}, begin=21),
+        span(4, "BaseWorkflowAgent.task", 1, {**task, "traceloop.entity.output": text(end)}),
+    ]
+    (trace,) = read_spans(tmp_path, *spans)
+    assert [(one.tool, one.id, one.arguments, one.error) for one in trace.tool_calls] == [
+        ("refund", "call_1", {"id": 7}, "declined")
+    ]
+    assert trace.answer == ANSWER
+
+
+def test_the_task_of_a_crew_is_the_query(tmp_path: Path) -> None:
+    crew = {"gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": "crewai"}
+    prompt = text([{"role": "user", "parts": [{"type": "text", "content": f"Current Task: {QUERY}. Be exact."}]}])
+    spans = [
+        span(1, "crewai.workflow", None, crew, end=90),
+        span(2, "refund.task", 1, {**crew, "crewai.task.description": QUERY}, end=80),
+        span(3, "chat m", 2, {**CHAT, "gen_ai.input.messages": prompt}),
+    ]
+    (trace,) = read_spans(tmp_path, *spans)
+    assert trace.query == QUERY
+
+
+def test_calls_that_googles_sdk_makes_within_a_span(tmp_path: Path) -> None:
+    def content(role: str, *parts: Json) -> Json:
+        return {"role": role, "parts": list(parts)}
+
+    def called(order: int) -> Json:
+        return {"function_call": {"name": "refund", "args": {"id": order}}}
+
+    def returned(**response: str) -> Json:
+        return {"function_response": {"name": "refund", "response": response}}
+
+    history = [
+        content("user", {"text": QUERY}),
+        content("model", called(7), called(8)),
+        content("user", returned(result="ok"), returned(error="declined")),
+        content("model", called(9)),
+        content("user", returned(result="ok")),
+    ]
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.model_name": "gemini",
+        "llm.token_count.prompt": 50,
+        "llm.token_count.completion": 5,
+        "input.value": text({"contents": history[:1]}),
+        "output.value": text({"candidates": [], "automatic_function_calling_history": history}),
+        "llm.output_messages.0.message.role": "model",
+        "llm.output_messages.0.message.content": ANSWER,
+    }
+    (trace,) = read_spans(tmp_path, span(1, "GenerateContent", None, attributes))
+    assert [(one.arguments, one.error is not None) for one in trace.tool_calls] == [
+        ({"id": 7}, False),
+        ({"id": 8}, True),
+        ({"id": 9}, False),
+    ]
+    first, second, third = (one.group for one in trace.tool_calls)
+    assert first == second is not None
+    assert third is None
+    assert trace.answer == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("attributes", "error"),
+    [
+        ({"tool.status": "error", "gen_ai.tool.call.result": "declined"}, "declined"),
+        ({"tool.status": "success", "gen_ai.tool.call.result": "declined"}, None),
+        (
+            {"gcp.vertex.agent.tool_call_args": "{}", "gcp.vertex.agent.tool_response": '{"error": "declined"}'},
+            "declined",
+        ),
+        ({"gcp.vertex.agent.tool_call_args": "{}", "gcp.vertex.agent.tool_response": '{"error": null}'}, None),
+    ],
+)
+def test_failures_that_the_status_of_a_span_does_not_tell(tmp_path: Path, attributes: Json, error: str | None) -> None:
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "refund"}
+    (trace,) = read_spans(tmp_path, span(1, "execute_tool refund", None, {**tool, **attributes}))
+    assert [one.error for one in trace.tool_calls] == [error]

@@ -18,7 +18,8 @@ from passmuster.traces._conversations import RUN_IDS, conversation_trace, losing
 from passmuster.traces._exchanges import Exchange, Run, runs_of
 from passmuster.traces._message_parts import Lose, could_hold_call, key_of
 from passmuster.traces._messages import turns_of, turns_of_message
-from passmuster.traces._model import Place, Trace
+from passmuster.traces._model import Place, ToolCall, Trace
+from passmuster.traces._overlooked import find_calls, unaccounted
 from passmuster.traces._records import MALFORMED, UNREADABLE, BadRecord, Record
 from passmuster.traces._response_items import joined_items
 from passmuster.traces._turns import Turn
@@ -32,6 +33,11 @@ _REQUESTS = ("request", "req", "kwargs", "input", "inputs", "params", "request_b
 _RESPONSES = ("response", "resp", "result", "output", "outputs", "completion", "response_body", "responseBody")
 _BODIES = ("body", "inputBodyJson", "outputBodyJson", "json", "data")
 _GIVEN = ("messages", "contents", "input", "prompt")
+_AUTOMATIC = ("automatic_function_calling_history", "automaticFunctionCallingHistory")
+"""What Google's SDK asked and did by itself before the response; it begins with what the request gives."""
+_READ = frozenset({*_REQUESTS, *_RESPONSES, *_BODIES, *_GIVEN, *_AUTOMATIC, "choices", "candidates", "message"})
+_READ |= {"content", "system", "instructions", "systemInstruction", "tool_choice", "toolConfig"}
+"""Keys of a record, a request or a response that are read, or that say which tools there are."""
 _MARKS = (b'"choices"', b'"candidates"', b'"stop_reason"', b'"output"', b'"stopReason"', b'"content"', b'"message"')
 
 _decode = msgspec.json.Decoder().decode
@@ -117,6 +123,9 @@ def exchange_of(fields: Mapping[str, Any], record: Record, lose: Lose) -> Exchan
     place = Place(record.offset, record.line)
     given = _given(request, lose)
     output, answered = _output(response, lose)
+    history = next((found for name in _AUTOMATIC if isinstance(found := response.get(name), list)), None)
+    if history:
+        given = [*(turn for turn in given if turn.role == "system"), *turns_of(history, lambda _: lose)]
     if not given and not output:
         lose("has neither a request nor a response in a known form", True)
     response_id = key_of(response, "id", "responseId", "response_id")
@@ -134,8 +143,18 @@ def exchange_of(fields: Mapping[str, Any], record: Record, lose: Lose) -> Exchan
         turn.started_at = started if isinstance(started, str | float | int) else None
     for turn in (*given, *output):
         turn.place = place
+    _account(fields, response, [call for turn in (*given, *output) for call in turn.calls], lose)
     run = next((str(fields[key]) for key in RUN_IDS[:-1] if isinstance(fields.get(key), str | int)), None)
     return Exchange(record, given, output, response_id, key_of(request, "previous_response_id"), run)
+
+
+def _account(fields: Mapping[str, Any], response: Mapping[str, Any], calls: list[ToolCall], lose: Lose) -> None:
+    """Tell of tool calls beside the request and the response, or beside what the model says in it."""
+    others = {key: value for key, value in response.items() if key not in _READ}
+    if fields is not response:
+        others["record"] = {key: value for key, value in fields.items() if key not in _READ}
+    for one in unaccounted(find_calls(others), calls):
+        lose(f"has a tool call in '{one.name[:60]}', which is not read", True)
 
 
 def _is_amount(value: Any) -> bool:

@@ -199,7 +199,7 @@ def _decode(record: Record, is_elsewhere: Callable[[Record], bool]) -> _Document
     if document is not None and (document.batches or document.trace is not None or document.result is not None):
         return document
     plain = msgspec.json.decode(record.data)
-    if not isinstance(plain, dict) or not any(key in plain for key in _KEYS):
+    if not isinstance(plain, dict) or (plain and not any(key in plain for key in _KEYS)):
         raise BadRecord(record.offset, f"is not OTLP: expected an object with one of {', '.join(_KEYS)}")
     return msgspec.convert(_camel(plain), _Document, strict=False)
 

@@ -48,6 +48,7 @@ _PLACES: tuple[tuple[str, str], ...] = (
     *(("messages", ""), ("contents", ""), ("choices", "assistant"), ("candidates", "assistant")),
     *(("generations", "assistant"), ("message", ""), ("output", "assistant"), ("input", "user"), ("content", "")),
     *(("response", "assistant"), ("new_messages", ""), ("prompt", "user"), ("update", ""), ("outputs", "assistant")),
+    ("replies", "assistant"),
 )
 """Where requests and responses keep their messages, and who speaks if a message does not say."""
 _TEXTS = ("input", "system", "instructions", "content", "prompt", "output", "response", "system_instruction")
@@ -144,7 +145,7 @@ def read_message(value: dict[str, Any], role: str = "user") -> Said:
         if not _holds_results(value.get("parts")) and not _holds_results(content):
             _add_tool_message(said, value, value.get("parts") if content is None else content)
             return said
-    for place in ("parts", "content", "contents", "message"):
+    for place in ("parts", "content", "contents", "message", "blocks"):
         _add_content(said, value.get(place))
     _add_calls(said, value)
     if said.text is None and isinstance(value.get("refusal"), str):
@@ -161,7 +162,7 @@ def _holds_results(content: Any) -> bool:
     )
 
 
-_RESULT_KEYS = {"toolResult", "functionResponse", "function_response"}
+_RESULT_KEYS = {"toolResult", "functionResponse", "function_response", "tool_call_result"}
 
 
 def _add_tool_message(said: Said, value: dict[str, Any], content: Any) -> None:
@@ -208,7 +209,7 @@ def read_call(call: Any) -> Asked | None:
     return Asked(name, text(identity), arguments_of(given) if stated else None)
 
 
-_ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_args")
+_ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_args", "tool_kwargs")
 
 
 def _add_content(said: Said, content: Any, depth: int = 0) -> None:
@@ -236,24 +237,31 @@ def _add_content(said: Said, content: Any, depth: int = 0) -> None:
 
 
 def _is_part(part: dict[str, Any]) -> bool:
-    keys = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "function_call", "function_response")
-    return (
-        isinstance(part.get("type"), str) or isinstance(part.get("part_kind"), str) or any(key in part for key in keys)
-    )
+    return any(isinstance(part.get(name), str) for name in _KIND_KEYS) or any(key in part for key in _PART_KEYS)
+
+
+_KIND_KEYS = ("type", "part_kind", "block_type")
+_GOOGLE_RESULTS = ("functionResponse", "function_response")
+"""Results in which a key `error` says that the function failed."""
+_PART_KEYS = ("text", "toolUse", "functionCall", "function_call", "tool_call", *_RESULT_KEYS)
 
 
 def _add_part(said: Said, part: dict[str, Any]) -> None:
-    kind = word(part.get("type")) or word(part.get("part_kind"))
+    kind = next((kind for name in _KIND_KEYS if (kind := word(part.get(name)))), "")
     if kind in _ITEMS and "content" not in part:
         _add_item(said, kind, part)
         return
-    for wrapped in ("toolUse", "functionCall", "function_call"):
+    for wrapped in ("toolUse", "functionCall", "function_call", "tool_call"):
         if isinstance(part.get(wrapped), dict):
             _add_use(said, part[wrapped])
             return
-    for wrapped in ("toolResult", "functionResponse", "function_response"):
-        if isinstance(part.get(wrapped), dict):
-            _add_result(said, part[wrapped])
+    for wrapped in _RESULT_KEYS & part.keys():
+        if isinstance(part[wrapped], dict):
+            origin = part[wrapped].get("origin")  # the call that a result of Haystack repeats
+            _add_result(said, {**origin, **part[wrapped]} if isinstance(origin, dict) else part[wrapped])
+            response = part[wrapped].get("response") if wrapped in _GOOGLE_RESULTS else None
+            if isinstance(response, dict) and response.get("error"):
+                said.results[-1].failed = True
             return
     if kind in ("tool_call", "tool_use", "tool-call", "dynamic-tool"):
         _add_use(said, part)
@@ -294,7 +302,7 @@ def _opened_part(part: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _may_hold_call(part: dict[str, Any]) -> bool:
-    words = [str(part.get("type", "")), str(part.get("part_kind", "")), *part]
+    words = [*(str(part.get(name, "")) for name in _KIND_KEYS), *part]
     return any(sign in word.lower() for word in words for sign in ("tool", "call", "function", "action"))
 
 

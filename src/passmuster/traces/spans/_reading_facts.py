@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from passmuster.traces.spans._facts import Facts, failure
 from passmuster.traces.spans._span import Span
+from passmuster.traces.spans._values import text
 from passmuster.traces.spans.dialects import DIALECTS
 
 _REMEMBERED = 10_000
@@ -26,6 +27,8 @@ def facts_of(span: Span) -> Facts:
         add(span, facts)
     if facts.kind == "tool" and facts.error is None:
         facts.error = failure(span)
+        if facts.error is None and span.attributes.get("tool.status") == "error":  # strands before 1.10
+            facts.error = text(facts.result) or "failed"
     return facts
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct
 
 from passmuster.traces._building import Reading
-from passmuster.traces._model import AnyStep, Handoff, LlmCall, Message, Origin, Place, ToolCall, Trace
+from passmuster.traces._model import AnyStep, Handoff, Key, LlmCall, Message, Origin, Place, ToolCall, Trace
 from passmuster.traces.spans._calls import Execution, executions_of, folded
 from passmuster.traces.spans._histories import add_from_messages
 from passmuster.traces.spans._matching import match_executions
@@ -144,9 +144,12 @@ def _asked_steps(turns: list[Turn], executions: list[Execution], answers: dict[i
         for place, said in enumerate(turn.outputs or ()):
             if said.text:
                 found.append(_Placed((turn.end, 0, place), Message("assistant", said.text, agent), turn.node))
-        group = number if len(turn.requests) > 1 else None
+        rounds = [request.asked.round for request in turn.requests]
         for place, request in enumerate(turn.requests):
             execution = by_request.get(id(request))
+            group: Key | None = None
+            if rounds.count(rounds[place]) > 1:
+                group = f"{number}.{rounds[place]}" if rounds[place] else number
             step = _call(request.asked, agent, execution, answers.get(id(request), ()), group, inside)
             node = execution.node if execution is not None else turn.node
             found.append(_Placed((turn.end, 1, place), step, node))
@@ -243,7 +246,7 @@ def _call(
     agent: str | None,
     execution: Execution | None,
     answers: Sequence[Answered],
-    group: int | None,
+    group: Key | None,
     inside: str | None,
 ) -> ToolCall:
     arguments = asked.arguments
@@ -271,7 +274,7 @@ def _call(
     )
 
 
-def _own_call(execution: Execution, group: int | None) -> ToolCall:
+def _own_call(execution: Execution, group: Key | None) -> ToolCall:
     """A call that was executed, and that no recorded answer of a model asks for."""
     node, result = execution.node, execution.result
     return ToolCall(

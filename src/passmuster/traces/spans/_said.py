@@ -54,7 +54,9 @@ class Asked(Struct, gc=False):
     arguments: Any = None
     """None where they are not recorded."""
     hosted: bool = False
-    """Whether the model's API runs the tool itself, within the same answer."""
+    """Whether the model's API or SDK runs the tool itself, within the same answer."""
+    round: int = 0
+    """Which of the answers that one span stands for asks for it; those of one are a group."""
 
 
 class Answered(Struct, gc=False):

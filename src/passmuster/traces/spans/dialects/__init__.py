@@ -14,6 +14,7 @@ from passmuster.traces.spans._span import Span
 from passmuster.traces.spans.dialects import (
     braintrust,
     claude_code,
+    crewai,
     genai,
     genai_events,
     langfuse,
@@ -45,6 +46,7 @@ _ORDER = (
         vertex,
         genai,
         genai_events,
+        crewai,
     ),
     *(openllmetry, litellm, own_tools),
 )

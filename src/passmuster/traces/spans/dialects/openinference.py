@@ -21,6 +21,7 @@ _KINDS: dict[str, Kind] = {
 }
 _RESPONSE_ID = re.compile(r'\s*\{\s*"id"\s*:\s*"((?:resp|chatcmpl|msg|gen)[^"]{1,200})"')
 _LLAMA_AGENT = re.compile(r"\bcurrent_agent_name='([^'\\]{1,100})'")
+_AUTOMATIC = "automatic_function_calling_history"
 _HEAD = 20_000
 _ENVELOPE = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
 """What smolagents wraps the arguments of a tool in."""
@@ -88,6 +89,23 @@ def _add_model_call(attributes: dict[str, Any], facts: Facts) -> None:
     if facts.outputs is None:
         said = _numbered(attributes, "llm.output_messages")
         facts.outputs = said or _from_response(made) or None
+        if isinstance(made, str) and _AUTOMATIC in made:
+            facts.outputs = [*_automatic_calls(made, attributes.get("input.value")), *(facts.outputs or ())]
+
+
+def _automatic_calls(made: str, given: Any) -> list[Said]:
+    """What Google's SDK did by itself before the model's last answer: the rounds of calls and results."""
+    response, request = opened(made), opened(given)
+    history = response.get(_AUTOMATIC) if isinstance(response, dict) else None
+    if not isinstance(history, list):
+        return []
+    contents = request.get("contents") if isinstance(request, dict) else None
+    begun = len(contents) if isinstance(contents, list) else 1  # the history begins with what the model was given
+    said = conversation(history[begun:], "user")
+    for number, one in enumerate(said, 1):
+        for call in one.calls:
+            call.hosted, call.round = True, number
+    return said
 
 
 def _from_response(made: Any) -> list[Said]:

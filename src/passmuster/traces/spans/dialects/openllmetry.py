@@ -25,6 +25,8 @@ def add(span: Span, facts: Facts) -> None:
         genai.add(span, facts)
         genai_events.add(span, facts)
     stated = attributes.get("traceloop.span.kind")
+    if not facts.kind and stated == "task" and text(attributes.get("tool.name")):
+        _add_workflow_tool(attributes, facts)
     if not facts.kind and isinstance(stated, str):
         facts.kind = _KINDS.get(stated, "")
     fill(facts, agent=text(attributes.get("traceloop.association.properties.lc_agent_name")))
@@ -46,6 +48,21 @@ def add(span: Span, facts: Facts) -> None:
             facts.read_answer = lambda: stated_answer(_inside(attributes, "output", "outputs"))
 
 
+def _add_workflow_tool(attributes: dict[str, Any], facts: Facts) -> None:
+    """A step of a LlamaIndex workflow that calls a tool."""
+    facts.kind = "tool"
+    fill(facts, tool=text(attributes["tool.name"]))
+    if "tool.arguments" in attributes:
+        facts.arguments = arguments_of(attributes["tool.arguments"])
+    made = opened(attributes.get("traceloop.entity.output"))
+    output = made.get("tool_output") if isinstance(made, dict) else None
+    if isinstance(made, dict) and isinstance(output, dict):
+        fill(facts, call_id=text(made.get("tool_id")))
+        facts.result = first(output, ("raw_output", "content", "blocks"))
+        if output.get("is_error") is True:
+            fill(facts, error=text(facts.result) or "failed")
+
+
 def _add_first_names(attributes: dict[str, Any], facts: Facts) -> None:
     """Messages under the names of the first versions."""
     if facts.given is None and facts.read_inputs is None and "llm.prompts.0.role" in attributes:
@@ -59,6 +76,8 @@ def _inside(attributes: dict[str, Any], place: str, key: str) -> Any:
     if not isinstance(value, dict):
         return None
     inner = value.get(key)
+    if inner is None and key == "outputs" and isinstance(result := value.get("result"), dict):
+        inner = result.get("response")  # the end of a LlamaIndex workflow
     return inner.get("messages", inner) if isinstance(inner, dict) else inner
 
 

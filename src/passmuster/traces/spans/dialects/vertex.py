@@ -41,3 +41,5 @@ def add(span: Span, facts: Facts) -> None:
                 facts.arguments = arguments_of(given)
             if made not in ("N/A", "<not specified>", {"result": "<not specified>"}):
                 facts.result = made
+            if isinstance(made, dict) and made.get("error"):  # how a function tells Gemini that it failed
+                fill(facts, error=text(made["error"]) or str(made["error"]))
