@@ -362,6 +362,10 @@ def test_a_call_beside_what_the_model_says(tmp_path: Path, place: str) -> None:
         read(write(tmp_path / "t.json", record))
 
 
+def without(fields: Json, *names: str) -> Json:
+    return {key: value for key, value in fields.items() if key not in names}
+
+
 WHOLE = {
     "haystack": haystack(""),
     "haystack before 2.9": haystack("_"),
@@ -374,6 +378,10 @@ WHOLE = {
     "mlflow": MLFLOW,
     "vercel 4": VERCEL_4,
     "vercel 5": VERCEL_5,
+    "vercel 5, as JSON": {
+        **VERCEL_5,
+        "steps": [without(step, "toolCalls", "toolResults") for step in VERCEL_5["steps"]],
+    },
 }
 
 

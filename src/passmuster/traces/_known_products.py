@@ -22,6 +22,12 @@ _PRODUCTS: tuple[tuple[frozenset[str], str, str], ...] = (
     (frozenset({"conversations"}), "training data (ShareGPT)", "write its turns as chat messages"),
     (frozenset({"resourceMetrics"}), "metrics of OpenTelemetry", "export the traces"),
     (frozenset({"custom_id", "body", "url"}), "requests of a batch", "give its output file, or requests and responses"),
+    (frozenset({"sessionId", "agentId", "trace"}), "traces of Bedrock's agents", "write its calls as native steps"),
+    (frozenset({"message_type", "date"}), "messages of Letta", "write its calls as chat messages"),
+    (frozenset({"evalId", "results"}), "results of promptfoo", "export the agent's own traces"),
+    (frozenset({"testCases"}), "test cases of DeepEval", "export the agent's own traces"),
+    (frozenset({"test_cases"}), "test cases of DeepEval", "export the agent's own traces"),
+    (frozenset({"requesterUsername", "requests"}), "a chat of GitHub Copilot", _SPANS),
     (frozenset({"entries", "version"}), "an index of sessions", "give the session files themselves"),
 )
 

@@ -101,6 +101,8 @@ def text_of(content: Any) -> str | None:
         texts = []
         for part in content:
             text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
+            if text is None and isinstance(part, dict) and part.get("type") == "text":
+                text = part.get("content")
             if not isinstance(text, str) or (isinstance(part, dict) and part.get("type") in _RESULT_DATA):
                 return None
             texts.append(text)
@@ -204,6 +206,21 @@ def _haystack_result(part: Part, turn: Turn, texts: list[str], lose: Lose) -> No
     call = result["origin"]
     key, tool = key_of(call, "id"), name_of(call, "tool_name")
     turn.results.append(outcome(result.get("result"), result.get("error"), key, tool))
+
+
+def _goose_request(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
+    call = part["toolCall"]
+    call = call.get("value", call)
+    turn.calls.append(ToolCall(name_of(call, "name"), key_of(part, "id"), arguments_of(call, "arguments")))
+
+
+def _goose_response(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
+    result = part["toolResult"]
+    value = result.get("value", result)
+    flagged = isinstance(value, dict) and value.get("isError")
+    content = value.get("content", value) if isinstance(value, dict) else value
+    failed = result.get("error") or result.get("status") == "error" or flagged
+    turn.results.append(outcome(content, failed, key_of(part, "id")))
 
 
 def _tool_error(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
@@ -351,6 +368,8 @@ READERS: dict[str, _Reader] = {
     **dict.fromkeys(("builtin-tool-call", "server_tool_call"), _builtin_call),
     **dict.fromkeys(("tool-result", "tool_call_response", "server_tool_result"), _tool_result_part),
     "tool_call_result": _haystack_result,
+    **dict.fromkeys(("toolRequest", "frontendToolRequest"), _goose_request),
+    "toolResponse": _goose_response,
     "tool-error": _tool_error,
     "function_result": _function_result,
     "usage": _usage,

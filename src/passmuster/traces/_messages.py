@@ -42,7 +42,7 @@ _TYPED = frozenset(
 """What LangChain calls the type of a message."""
 _RESULT_PARTS = (
     *("tool-result", "tool_result", "toolResult", "tool_call_response", "functionResponse", "function_response"),
-    *("function_result", "tool_call_result"),
+    *("function_result", "tool_call_result", "toolResponse"),
 )
 _PART_LISTS = ("parts", "contents", "items", "blocks")
 """Keys beside `content` under which a message may have its parts."""

@@ -35,7 +35,9 @@ def detect(record: Fields) -> float:
     steps = bytes(record.get("steps", b""))
     if steps[:1] != b"[" or "type" in record:
         return 0
-    return 0.97 if b'"toolCalls"' in steps and (b'"toolResults"' in steps or b'"finishReason"' in steps) else 0
+    if b'"toolCalls"' in steps and (b'"toolResults"' in steps or b'"finishReason"' in steps):
+        return 0.97
+    return 0.96 if all(mark in steps for mark in (b'"finishReason"', b'"content"', b'"usage"')) else 0
 
 
 def splittable(first: Fields) -> bool:
