@@ -394,6 +394,16 @@ def test_the_whole_run(tmp_path: Path, name: str) -> None:
     assert [(one.model, one.tokens_in, one.tokens_out) for one in trace.model_calls] == [("m", 50, 5), ("m", 70, 3)]
 
 
+@pytest.mark.parametrize("events", range(1, 4))
+def test_batches_of_a_client_of_langfuse(tmp_path: Path, events: int) -> None:
+    """What one batch creates, another may update."""
+    parts = [BATCH["batch"][place : place + events] for place in range(0, len(BATCH["batch"]), events)]
+    (trace,) = read(write(tmp_path / "t.jsonl", lines(*({"batch": part} for part in parts))))
+    assert (trace.query, trace.answer) == (QUERY, ANSWER)
+    assert [(one.tool, one.result) for one in trace.tool_calls] == [("refund", {"ok": True})]
+    assert [one.tokens_in for one in trace.model_calls] == [50, 70]
+
+
 def test_errors_of_vercels_steps(tmp_path: Path) -> None:
     failed = {"type": "tool-error", **VERCEL_CALL, "input": {"id": 7}, "error": "boom"}
     step = {**VERCEL_5["steps"][0], "content": [VERCEL_5["steps"][0]["content"][0], failed]}

@@ -6,6 +6,7 @@ Observations of one trace may stand in any order and in any record. Inputs and o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -57,22 +58,32 @@ def splittable(first: Fields) -> bool:
 
 def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
     """One trace per trace of Langfuse."""
-    return gathered(records, reading, _add)
+    batches = _Batches()
+
+    def add(record: Record, gathering: Gathering) -> None:
+        if record is _END:
+            for span in batches.spans():
+                gathering.add(span)
+            return
+        value = msgspec.json.decode(record.data)
+        if isinstance(value, dict) and isinstance(value.get("batch"), list):
+            batches.add(value["batch"], record)
+            return
+        lines = Lines(record)
+        for observation, trace in _observations(value, record):
+            gathering.add(_span(observation, trace, lines))
+
+    return gathered(chain(records, [_END]), reading, add)
 
 
-def _add(record: Record, gathering: Gathering) -> None:
-    lines = Lines(record)
-    for observation, trace in _observations(msgspec.json.decode(record.data), record):
-        gathering.add(_span(observation, trace, lines))
+_END = Record(-1, b"")
+"""Comes after the last record of a file."""
 
 
 def _observations(value: Any, record: Record) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each observation of a record, with what its trace states."""
     if not isinstance(value, dict):
         raise BadRecord(record.offset, "is no trace and no observation of Langfuse")
-    if isinstance(value.get("batch"), list):
-        yield from _of_batch(value["batch"])
-        return
     listed = value.get("observations", value.get("data"))
     if isinstance(listed, list) and listed and all(isinstance(one, str) for one in listed):
         raise BadRecord(
@@ -93,19 +104,31 @@ def _observations(value: Any, record: Record) -> Iterator[tuple[dict[str, Any], 
     yield value, {}
 
 
-def _of_batch(events: list[Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """The observations that events of a client create, and update later."""
-    found: dict[str, dict[str, Any]] = {}
-    traces: dict[str, dict[str, Any]] = {}
-    for event in events:
-        body = event.get("body") if isinstance(event, dict) else None
-        kind, _, action = str(event.get("type") if isinstance(body, dict) else "").rpartition("-")
-        if action not in ("create", "update") or not isinstance(body, dict) or kind == "score":
-            continue
-        known = (traces if kind == "trace" else found).setdefault(str(body.get("id")), {"type": kind.upper()})
-        known |= {name: inner for name, inner in body.items() if inner is not None}
-    for one in found.values():
-        yield one, traces.get(str(first(one, _OF_TRACE)), {})
+class _Batches:
+    """The observations that events of a client create, and update later, maybe in another batch."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[dict[str, Any], Record]] = {}
+        self._traces: dict[str, dict[str, Any]] = {}
+
+    def add(self, events: list[Any], record: Record) -> None:
+        for event in events:
+            body = event.get("body") if isinstance(event, dict) else None
+            kind, _, action = str(event.get("type") if isinstance(body, dict) else "").rpartition("-")
+            if action not in ("create", "update") or not isinstance(body, dict) or kind == "score":
+                continue
+            key = str(body.get("id"))
+            if kind == "trace":
+                known = self._traces.setdefault(key, {})
+            else:
+                known, _ = self._found.setdefault(key, ({"type": kind.upper()}, record))
+            known |= {name: inner for name, inner in body.items() if inner is not None}
+
+    def spans(self) -> Iterator[Span]:
+        lines: dict[int, Lines] = {}
+        for one, record in self._found.values():
+            trace = self._traces.get(str(first(one, _OF_TRACE)), {})
+            yield _span(one, trace, lines.setdefault(record.offset, Lines(record)))
 
 
 def _span(one: dict[str, Any], trace: dict[str, Any], lines: Lines) -> Span:
