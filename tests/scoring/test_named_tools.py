@@ -43,6 +43,10 @@ def test_a_misspelt_tool_is_a_warning_with_the_name_that_was_meant(written: str,
         rules({"type": "never_after", "trigger": "search_orders", "forbidden": written}),
         {"scenarios": [{"id": "S", "path": {"forbidden_tools": [written]}}]},
         {"scenarios": [{"id": "S", "must_not": [{"tool_called": written}]}]},
+        {"scenarios": [{"id": "S", "turns": [{"user": "q", "must_not": [{"tool_called": written}]}]}]},
+        {"scenarios": [{"id": "S", "turns": [{"user": "q", "path": {"forbidden_tools": [written]}}]}]},
+        {"scenarios": [{"id": "S", "path": {"expected_calls": [{"tool": written, "optional": True}, "*"]}}]},
+        {**blocking("x"), "failed_when": [{"tool": written, "result": {"ok": False}}]},
     ]
     for suite in suites:
         (message,) = (one for one in told(suite) if "names" in one)

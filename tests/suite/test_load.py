@@ -291,6 +291,29 @@ def test_a_mistake_in_the_defaults_is_told_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("defaults", "own", "where"),
+    [
+        ("tags: null", "path: {max_loops: 1}", "defaults.tags: is empty"),
+        ("correctness: null", "correctness: {expected_in_answer: x}", "defaults.correctness: is empty"),
+        ("path: {max_loops: null}", "path: {max_loops: 1}", "defaults.path.max_loops: is empty"),
+        ("path: {max_loops: 1}", "cost: null", "scenarios[0].cost: expected a map, found null"),
+        ("path: {max_loops: 1}", "path: {max_tool_calls: null}", "scenarios[0].path.max_tool_calls"),
+        ("path: {expected_calls: {calls: [a]}}", "path: {expected_calls: {mode: null}}", "path.expected_calls.mode"),
+        (
+            "correctness: {safety_check: {threshold: 1}}",
+            "correctness: {safety_check: {rule: null}}",
+            "safety_check.rule",
+        ),
+    ],
+)
+def test_a_key_left_empty_with_no_default_to_remove_is_a_mistake(
+    tmp_path: Path, defaults: str, own: str, where: str
+) -> None:
+    (found,) = problems(tmp_path, f"defaults: {{{defaults}}}\nscenarios: [{{id: A, {own}}}]\n")
+    assert where in found
+
+
 def test_a_behavior_with_nearly_the_name_of_one_that_is_defined_is_noticed(tmp_path: Path) -> None:
     scenarios = "scenarios:\n  - {id: A, must_not: [pays frist, pays first, sings]}\n"
     suite = f"behaviors: {{pays first: {{tool_called: pay}}}}\n{scenarios}"

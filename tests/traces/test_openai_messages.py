@@ -470,6 +470,24 @@ def test_the_answer_in_other_shapes(tmp_path: Path, message: dict[str, Any], ans
     assert found.answer == answer
 
 
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (True, Fault("error: True")),
+        (["late"], Fault("error: ['late']")),
+        (5, Fault("error: 5")),
+        ({"message": "late"}, Fault("late")),
+        ({"kind": "infra", "message": "no network"}, Fault("no network", "infra")),
+        (False, None),
+        (0, None),
+        ("", None),
+    ],
+)
+def test_whatever_a_record_states_as_its_error_counts(tmp_path: Path, error: Any, fault: Fault | None) -> None:
+    (found,) = read(write(tmp_path / "t.json", {"messages": [HELLO, DONE], "error": error}))
+    assert found.error == fault
+
+
 def test_what_a_record_says_of_its_run(tmp_path: Path) -> None:
     stated = {"error": "crashed", "total_tokens": 7, "total_cost_usd": 0.5, "behaviors": ["b"]}
     (found,) = read(write(tmp_path / "t.json", {"messages": [HELLO, DONE], **stated}))

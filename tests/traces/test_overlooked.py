@@ -10,6 +10,7 @@ import pytest
 from msgspec import Raw
 from tests.traces.building import Json, call, header, lines, read, read_past, refusal, result, said, tools, trace, write
 
+from passmuster._problems import TraceError
 from passmuster.traces._model import ToolCall
 from passmuster.traces._overlooked import find_calls, hidden_calls, unaccounted
 
@@ -240,3 +241,70 @@ def test_but_no_other_call(tmp_path: Path, made: Json, key: str) -> None:
 def test_an_event_that_hides_none_is_read(tmp_path: Path, event: Json) -> None:
     (one,) = read(write(tmp_path / "e.jsonl", lines(event)))
     assert tools(one) == []
+
+
+# ── Inside messages ─────────────────────────────────────────────────────────────────────────────────────────
+
+INSIDE: list[Json] = [
+    {"role": "assistant", "content": "ok", "additional_kwargs": {"tool_calls": [{"id": "1", **ASKED[0]}]}},
+    {"role": "assistant", "content": "ok", "additional_kwargs": {"function_call": {"name": "d", "arguments": "{}"}}},
+    {"role": "assistant", "content": "ok", "invalid_tool_calls": [{"name": "d", "args": "{"}]},
+    {"role": "assistant", "content": "ok", "function_call": USED},
+    {"role": "assistant", "content": "ok", "provider_specific_fields": {"tool_calls": ASKED}},
+    {"role": "assistant", "content": "ok", "reasoning_details": USED},
+    {"role": "assistant", "content": [{"type": "text", "text": "ok"}], "parts": USED},
+    {"role": "assistant", "content": [{"type": "text", "text": "ok", "toolUse": {"name": "d", "input": {}}}]},
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "content": USED}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "a", "input": {}, "children": USED}]},
+    {"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x", "steps": USED}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "a", "args": {}, "steps": USED}}]},
+    {"role": "tool", "tool_call_id": "1", "name": "a", "content": "x", "children": USED},
+    {"type": "human", "content": "x", "tool_calls": [{"name": "d", "args": {}, "id": "1"}]},
+    {"type": "ai", "content": "x", "response_metadata": {"message": {"tool_calls": ASKED}}},
+    {"type": "tool", "tool_call_id": "1", "content": "x", "events": USED},
+]
+
+
+@pytest.mark.parametrize("message", INSIDE, ids=range(len(INSIDE)))
+def test_a_call_inside_a_message_is_read_or_refused(tmp_path: Path, message: Json) -> None:
+    path = write(tmp_path / "t.json", {"messages": [{"role": "user", "content": "q"}, message]})
+    try:
+        found = tools(read(path)[0])
+    except TraceError:  # refused, with the place; what it says is tested above
+        found = ["d"]
+    assert "d" in found
+
+
+def test_what_only_resembles_a_call_inside_a_message_is_read(tmp_path: Path) -> None:
+    """Figures, edits of the context, and calls that the message has anyway."""
+    beside = {
+        "usage": {"input_tokens": 1, "server_tool_use": {"web_search_requests": 1}},
+        "context_management": {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 2}]},
+        "metadata": {"tool_calls": ASKED},
+        "annotations": [{"type": "url_citation", "url": "https://example.org"}],
+        "additional_kwargs": {"tool_calls": [{"id": "1", "function": {"name": "a", "arguments": "{}"}}]},
+        "tool_calls": [{"id": "1", "type": "function", "function": {"name": "a", "arguments": "{}"}}],
+    }
+    message = {"role": "assistant", "content": "ok", **beside}
+    path = write(tmp_path / "t.json", {"messages": [{"role": "user", "content": "q"}, message]})
+    assert [tools(one) for one in read(path)] == [["a"]]
+
+
+def test_a_wrapper_without_a_name_is_searched(tmp_path: Path) -> None:
+    """It does not merely repeat a call of the trace if it holds another one."""
+    assert "a call of 'd'" in refusal(write(tmp_path / "t.json", trace(call("a"), toolUse={"tool_calls": ASKED})))
+    repeated = trace(call("a", arguments={}), tool_output={"text": "done"})
+    assert [tools(one) for one in read(write(tmp_path / "u.json", repeated))] == [["a"]]
+
+
+@pytest.mark.parametrize(
+    "other", [{"tool_name": "d"}, {"toolName": "d"}, {"function": "d"}, {"function": {"name": "d"}}, {"Tool": "d"}]
+)
+def test_a_call_that_names_two_tools_is_refused(tmp_path: Path, other: Json) -> None:
+    assert "names two tools" in refusal(write(tmp_path / "t.json", trace(call("a", **other))))
+    assert "names two tools" in refusal(write(tmp_path / "t.jsonl", lines(header(), call("a", **other))))
+
+
+@pytest.mark.parametrize("other", [{"tool_name": "a"}, {"tool_name": "shop.a"}, {"name": "first step"}])
+def test_a_label_beside_the_tool_may_be_there(tmp_path: Path, other: Json) -> None:
+    assert [tools(one) for one in read(write(tmp_path / "t.json", trace(call("a", **other))))] == [["a"]]

@@ -38,7 +38,8 @@ def test_arguments_by_their_names(written: dict[str, Any], plain: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    "written", [{"args": [1]}, {"args": [1], "kwargs": {}}, {"kwargs": {"a": 1}, "a": 2}, {"input": [PAID]}]
+    "written",
+    [{"args": [1]}, {"args": [1], "kwargs": {}}, {"kwargs": {"a": 1}, "a": 2}, {"input": [PAID]}, {"__arg1": "9999"}],
 )
 def test_arguments_without_names(written: dict[str, Any]) -> None:
     with pytest.raises(PositionalError):

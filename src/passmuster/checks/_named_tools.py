@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from passmuster._problems import did_you_mean
 from passmuster.checks._spec import CheckSpec, spec_of
-from passmuster.suite import Scenario, Suite, glob_matcher, is_literal
+from passmuster.suite import Scenario, Suite, Turn, glob_matcher, is_literal
 
 _HINTED = 500
 """Known names among which a hint is looked for where nothing is close."""
@@ -106,18 +106,25 @@ def _named(suite: Suite) -> Iterator[NamedTool]:
         spec: CheckSpec = spec_of(test)
         for pattern, line, said in spec.named_tools():
             yield NamedTool(pattern, line or test.line, said)
+    for failed in suite.failed_when:
+        yield NamedTool(failed.tool, failed.line, "'failed_when'")
     for scenario in suite.scenarios:
-        yield from _in_scenario(scenario)
+        yield from _in_scenario(scenario, scenario.id)
+        for turn in scenario.turns:
+            yield from _in_scenario(turn, scenario.id)
 
 
-def _in_scenario(scenario: Scenario) -> Iterator[NamedTool]:
-    if scenario.path is not None:
+def _in_scenario(stated: Scenario | Turn, id_: str) -> Iterator[NamedTool]:
+    if stated.path is not None:
         for key in _PATH_KEYS:
-            for pattern in scenario.path.values.get(key, ()):
-                yield NamedTool(pattern, scenario.path.lines[key], f"'{key}' of scenario '{scenario.id}'")
+            for pattern in stated.path.values.get(key, ()):
+                yield NamedTool(pattern, stated.path.lines[key], f"'{key}' of scenario '{id_}'")
+        if (expected := stated.path.values.get("expected_calls")) is not None:
+            for call in expected.calls:
+                yield NamedTool(call.tool, call.line, f"'expected_calls' of scenario '{id_}'")
     from passmuster.checks._selectors import selectors_in  # late, for suites without scenarios
 
-    for behavior in (*scenario.expected_behaviors, *scenario.must_not):
+    for behavior in (*stated.expected_behaviors, *stated.must_not):
         for selector in selectors_in(behavior.check) if isinstance(behavior.check, Struct) else ():
             for pattern in selector.tool:
                 yield NamedTool(pattern, behavior.line, f"the behavior '{behavior.name}'")

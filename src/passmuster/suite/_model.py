@@ -250,6 +250,7 @@ class FailedWhen(Record, frozen=True, kw_only=True):
 
     tool: Annotated[str, TOOL_PATTERN, Key("The tools it applies to.", example="pay_*")] = "*"
     result: Annotated[Matcher, Slot("matcher", "a matcher"), Key("The value or matcher of a failed call's result.")]
+    line: int = 0
 
 
 def _read_argument(reader: Reader, node: Node, at: str) -> str:

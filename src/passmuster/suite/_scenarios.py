@@ -28,6 +28,10 @@ def _default_keys() -> list[str]:
 def read_defaults(context: Context, suite: Suite, node: Node) -> Suite:
     """What every scenario states unless it says otherwise; read with each of them."""
     context.defaults = context.reader.mapping(node, "defaults", _default_keys())
+    for at, map_ in [("defaults", context.defaults), *_layers_of(context.defaults, "defaults")]:
+        for entry in [entry for entry in map_ if _is_null(entry.value)]:
+            context.reader.problem(entry, f"{at}.{entry.key}: is empty; there is nothing that it could remove")
+            del map_.entries[entry.key]
     return suite
 
 
@@ -50,7 +54,6 @@ def _read(context: Context, suite: Suite, node: Node, key: str) -> Iterator[Scen
     layers = {name: _keys_of(reader, name) for name in _LAYERS}
     for at, map_ in maps:
         if at in ids:
-            _refuse_idle_nulls(reader, context.defaults, map_, at)
             yield _scenario(reader, _merged(context.defaults, map_, layers), at, ids[at], suite.behaviors)
 
 
@@ -63,13 +66,14 @@ def _keys_of(reader: Reader, layer: str) -> Collection[str]:
 def _merged(defaults: Mapping | None, own: Mapping, layers: MappingOf[str, Collection[str]]) -> Mapping:
     """The scenario's own map with the defaults in it: maps at every depth, lists replaced, `null` removes.
 
-    A layer with nothing left is not stated. A key that no layer has stays, to be found wanting.
+    A layer with nothing left is not stated. What is wrong stays, to be found wanting: a key that no layer has, and a
+    `null` that removes nothing.
     """
     entries = dict(defaults.entries) if defaults else {}
     for entry in own:
         base = entries.get(entry.key)
-        if isinstance(entry.value, Scalar) and entry.value.value is None:
-            entries.pop(entry.key, None)
+        if base and _is_null(entry.value):
+            del entries[entry.key]
         elif isinstance(entry.value, Mapping) and (entry.key in layers or (base and isinstance(base.value, Mapping))):
             below = base.value if base and isinstance(base.value, Mapping) else None
             merged = _merged(below, entry.value, {})
@@ -84,19 +88,11 @@ def _merged(defaults: Mapping | None, own: Mapping, layers: MappingOf[str, Colle
     return replace(own, entries=entries)
 
 
-def _refuse_idle_nulls(reader: Reader, defaults: Mapping | None, own: Mapping, at: str) -> None:
-    """Note the keys of a scenario and its layers that are left empty with no default to remove."""
-    for entry in own:
-        base = defaults.get(entry.key) if defaults else None
-        if _is_null(entry.value) and base is None and entry.key in fields_of(Scenario):
-            reader.problem(entry, f"{at}.{entry.key}: is empty, and 'defaults' has nothing that it could remove")
-        elif isinstance(entry.value, Mapping) and entry.key in _LAYERS:
-            known = _keys_of(reader, entry.key)
-            for inner in entry.value:
-                stated = isinstance(base, Mapping) and inner.key in base
-                if _is_null(inner.value) and not stated and inner.key in known:
-                    where = f"{at}.{entry.key}.{inner.key}"
-                    reader.problem(inner, f"{where}: is empty, and 'defaults' has nothing that it could remove")
+def _layers_of(map_: Mapping, at: str) -> Iterator[tuple[str, Mapping]]:
+    """The layers in a map that are maps themselves."""
+    for name in _LAYERS:
+        if isinstance(layer := map_.get(name), Mapping):
+            yield f"{at}.{name}", layer
 
 
 def _is_null(node: Node) -> bool:

@@ -54,10 +54,17 @@ def _found(where: str, hidden: HiddenCall, advice: str) -> str:
     return f"{where} holds{of} in '{hidden.name[:60]}', which is not read: {advice}"
 
 
-def check_arguments(reading: Reading, offset: int, step: FormStep, fields: Mapping[str, Raw]) -> FormStep:
-    """A call or result none of whose other fields are arguments; where that loss is accepted, they are unknown."""
+def check_call(reading: Reading, offset: int, step: FormStep, fields: Mapping[str, Raw]) -> FormStep:
+    """A call or result none of whose other fields are arguments, or name another tool; where a loss of arguments is
+    accepted, they are unknown."""
     if not isinstance(step, FormToolCall | ToolResult):
         return step
+    for key, value in fields.items():
+        other = _tool_named(key, value)
+        if other is not None and step.tool and not (other.endswith(step.tool) or step.tool.endswith(other)):
+            reading.lose(
+                offset, f"names two tools for one call: '{step.tool[:60]}', and '{other[:60]}' in '{key[:60]}'"
+            )
     given = step.arguments if isinstance(step, FormToolCall) else Raw(msgspec.json.encode(step.arguments))
     if isinstance(step, ToolResult):  # whose arguments are those of its call
         fields = {name: value for name, value in fields.items() if bytes(value) not in (b"{}", b"[]", b'""')}
@@ -69,6 +76,15 @@ def check_arguments(reading: Reading, offset: int, step: FormStep, fields: Mappi
     expected = "its 'arguments', and they differ" if not is_null(given) else "its 'arguments' are expected: rename it"
     reading.lose(offset, f"the {kind} of '{(step.tool or '')[:60]}' has '{name[:60]}' {beside} {expected}")
     return replace(step, arguments=Raw(b"null")) if isinstance(step, FormToolCall) else step
+
+
+def _tool_named(name: str, value: Raw) -> str | None:
+    """The tool that a field besides `tool` names; None where it names none."""
+    if plain_key(name) not in ("tool", "toolname", "functionname", "function", "recipientname"):
+        return None
+    given = decoded(value)
+    given = given.get("name") if isinstance(given, dict) else given
+    return given if isinstance(given, str) and given else None
 
 
 def _misnamed(fields: Mapping[str, Raw], given: Raw | None) -> str | None:

@@ -119,13 +119,14 @@ def located_error(record: Record, error: Exception, hint: Hint = lambda message,
 
 
 def fault_of(error: Any) -> Fault | None:
-    """Why the agent did not finish, where a record says so."""
-    if isinstance(error, str) and error:
-        return Fault(error)
-    if isinstance(error, Mapping) and error:
-        message = error.get("message")
-        return Fault(message if isinstance(message, str) and message else str(dict(error))[:300])
-    return None
+    """Why the agent did not finish, where a record says so: anything but null, false, 0 and what is empty."""
+    if not error:
+        return None
+    if not isinstance(error, Mapping):
+        return Fault(error if isinstance(error, str) else f"error: {str(error)[:300]}")
+    message = error.get("message")
+    said = message if isinstance(message, str) and message else str(dict(error))[:300]
+    return Fault(said, "infra" if error.get("kind") == "infra" else "agent")
 
 
 class _Stated(Struct, frozen=True, omit_defaults=True):

@@ -13,6 +13,7 @@ import msgspec
 
 from passmuster.traces._building import parse_arguments
 from passmuster.traces._model import Key, ToolCall, ToolResult
+from passmuster.traces._overlooked import find_calls, unaccounted
 from passmuster.traces._turns import Turn, result_json
 from passmuster.traces._usage import usage_of
 
@@ -51,6 +52,23 @@ def account_keys(holder: Part, known: Collection[str], what: str, lose: Lose) ->
     for key, value in holder.items():
         if key not in known and could_hold_call({key: value}):
             lose(f"{what} has '{str(key)[:60]}', which is not read", True)
+
+
+DATA_KEYS = _ARGUMENT_KEYS | {
+    *("content", "output", "result", "response", "error", "rawInput", "metadata", "cache_control", "usage", "details"),
+    *("function", "custom", "kwargs", "toolResult", "functionResponse", "function_response", "tool_call_result"),
+    *("executableCode", "executable_code", "codeExecutionResult", "code_execution_result"),
+}
+"""Keys of a part or a call that are read, and those with arguments and results, in which anything may stand."""
+
+
+def account_inside(holder: Part, known: Collection[str], turn: Turn | None, what: str, lose: Lose) -> None:
+    """Tell of tool calls inside the other keys, which are not read, but for those that the turn has anyway."""
+    for key, value in holder.items():
+        if not (type(value) is dict or type(value) is list) or not value or key in known:
+            continue
+        if any(unaccounted(find_calls(value, str(key)), turn.calls if turn else ())):
+            lose(f"has {what} with a tool call in '{str(key)[:60]}', which is not read", True)
 
 
 def arguments_of(holder: Part, *names: str) -> Any:
@@ -153,7 +171,9 @@ def _refusal(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
 
 
 def _nothing(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
-    """Images, reasoning and the like: known, and no call."""
+    """Images, reasoning and the like: known, and no call, unless one stands inside."""
+    if type(content := part.get("content")) is list:
+        account_inside({"content": content}, (), turn, "a part of its content", lose)
 
 
 def _tool_use(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
@@ -258,6 +278,7 @@ def _bedrock_result(part: Part, turn: Turn, texts: list[str], lose: Lose) -> Non
 def _google_call(part: Part, turn: Turn, texts: list[str], lose: Lose) -> None:
     call = part.get("functionCall") or part.get("function_call")
     if isinstance(call, dict):
+        account_inside(call, DATA_KEYS, turn, "a call", lose)
         arguments = arguments_of(call, "args", "arguments")
         arguments = {} if arguments is None else arguments  # the API leaves out what is empty
         turn.calls.append(ToolCall(name_of(call, "name"), key_of(call, "id"), arguments))
@@ -404,6 +425,7 @@ def read_part(part: Any, turn: Turn, texts: list[str], lose: Lose) -> None:
         reader = READERS.get(kind) or _by_ending(kind, part)
         if reader is not None:
             reader(part, turn, texts, lose)
+            account_inside(part, DATA_KEYS, turn, "a part of its content", lose)
             return
     else:
         known = [key for key in part if key in READERS]
@@ -411,6 +433,7 @@ def read_part(part: Any, turn: Turn, texts: list[str], lose: Lose) -> None:
             if part[key] is not None:  # as Python's SDK for Google writes what a part is not
                 READERS[key](part, turn, texts, lose)
         if known:
+            account_inside(part, DATA_KEYS, turn, "a part of its content", lose)
             return
     name = kind if isinstance(kind, str) else ", ".join(list(part)[:3])
     lose(f"has a part of its content of the unknown kind '{name[:60]}'", could_hold_call(part))

@@ -11,9 +11,11 @@ from typing import Any
 
 from passmuster.traces._autogen import AUTOGEN, autogen_turn
 from passmuster.traces._message_parts import (
+    DATA_KEYS,
     KINDS,
     Lose,
     Part,
+    account_inside,
     account_keys,
     arguments_of,
     could_hold_call,
@@ -88,14 +90,14 @@ def plain_turn(message: Any, place: Place) -> Turn | None:
     results: list[ToolResult] = []
     for part in content:
         kind = part.get("type") if type(part) is dict else None
-        if kind == "text" and type(text := part.get("text")) is str:
+        if kind == "text" and len(part) == 2 and type(text := part.get("text")) is str:
             texts.append(text)
-        elif kind == "tool_use":
+        elif kind == "tool_use" and len(part) == 4:
             name, key, given = part.get("name"), part.get("id"), part.get("input")
             if type(name) is not str or not name or type(key) is not str or type(given) is not dict:
                 return None
             calls.append(ToolCall(name, key, given))
-        elif kind == "tool_result":
+        elif kind == "tool_result" and len(part) == 3 + ("is_error" in part):
             said, key = part.get("content"), part.get("tool_use_id")
             if type(said) is not str or type(key) is not str or part.get("is_error"):
                 return None
@@ -152,6 +154,10 @@ def _what(value: Any) -> str:
     return {str: "a string", list: "a list", type(None): "null"}.get(type(value), type(value).__name__)
 
 
+_CALL_KEYS = frozenset({"tool_calls", "toolCalls", "invalid_tool_calls", "function_call", "toolInvocations"})
+"""Keys of a message that hold calls."""
+
+
 def _spoken(message: Part, role: str, lose: Lose) -> list[Turn]:
     """A message with a `role`."""
     known = _ROLES.get(role)
@@ -164,6 +170,7 @@ def _spoken(message: Part, role: str, lose: Lose) -> list[Turn]:
         several = message.get("tool_responses")  # AutoGen 0.2
         listed = several if isinstance(several, list) and all(isinstance(one, dict) for one in several) else None
         turn.results += [_tool_message(one) for one in listed or [message]]
+        _account(message, turn, message.get("tool_call"), lose)
         return [turn]
     texts: list[str] = []
     content = message.get("content")
@@ -182,20 +189,22 @@ def _spoken(message: Part, role: str, lose: Lose) -> list[Turn]:
         inner = content.get("parts")
         for part in inner if isinstance(inner, list) else [content]:
             read_part(part, turn, texts, lose)
-    if isinstance(parts, list) and (content is None or content == [] or isinstance(content, str)):
+    if parts is not None and content and not isinstance(content, str):
+        parts = None  # the content is read in their place
+    if parts is not None:
         if any(isinstance(part, dict) and part.get("type") == "step-start" for part in parts):
             return _steps(message, parts, lose)
         texts = texts if not parts else []
         for part in parts:
             read_part(part, turn, texts, lose)
-    if "tool_calls" in message or "toolInvocations" in message or "function_call" in message or "toolCalls" in message:
+    if not _CALL_KEYS.isdisjoint(message):
         _calls_beside(message, turn, lose)
     if isinstance(extra := message.get("additional_kwargs"), dict):
         _calls_beside(extra, turn, lose)
     if not texts and isinstance(refusal := message.get("refusal"), str):
         texts.append(refusal)
-    if not _KNOWN_KEYS.issuperset(message):
-        _account(message, turn, lose)
+    if len(message) > 2:
+        _account(message, turn, parts, lose)
     _finish(message, turn, texts)
     turn.item = message.get("type") == "message" and known == "assistant" and message.get("object") is None
     return [turn]
@@ -261,10 +270,21 @@ _KNOWN_KEYS = _ASIDE_KEYS | {
 """Keys of a message that are read, or that hold no call."""
 
 
-def _account(message: Part, turn: Turn, lose: Lose) -> None:
-    """Report what a message has under other keys, if it could be a call that is not read."""
+_READ_KEYS = frozenset(
+    {"content", "tool_calls", "toolCalls", "invalid_tool_calls", "toolInvocations", "tool_responses", "metadata"}
+    | {"usage", "metrics", "usage_metadata", "context_management"}
+)
+"""Those of them that are read, or whose words only look like calls."""
+
+
+def _account(message: Part, turn: Turn, read: Any, lose: Lose) -> None:
+    """Report what a message has under other keys than those that are read, if it could be a call."""
     for key, value in message.items():
-        if key not in _KNOWN_KEYS and value and isinstance(value, dict | list) and could_hold_call({key: value}):
+        if not (type(value) is dict or type(value) is list) or not value or key in _READ_KEYS or value is read:
+            continue
+        if key in _KNOWN_KEYS:
+            account_inside({key: value}, (), turn, "a message", lose)
+        elif could_hold_call({key: value}):
             lose(f"has a message with '{str(key)[:60]}', which is not read", True)
 
 
@@ -329,6 +349,8 @@ def _calls_beside(message: Part, turn: Turn, lose: Lose) -> None:
     single = message.get("function_call")
     if isinstance(single, dict):
         listed.append(call_of(single, lose))
+    elif isinstance(single, list) and single:
+        lose("has a 'function_call' that is a list", True)
     in_parts = list(turn.calls)
     for call in listed:
         twin = next((one for one in in_parts if _is_same(one, call)), None)
@@ -360,7 +382,9 @@ def call_of(call: Any, lose: Lose) -> ToolCall:
         call = call["kwargs"]
     key = key_of(call, "id", "call_id", "tool_call_id", "toolCallId")
     function = call.get("function")
+    account_inside(call, DATA_KEYS, None, "a tool call", lose)
     if isinstance(function, dict):
+        account_inside(function, DATA_KEYS, None, "a tool call", lose)
         return ToolCall(name_of(function, "name"), key, arguments_of(function, "arguments", "args", "parameters"))
     if isinstance(custom := call.get("custom"), dict):
         return ToolCall(name_of(custom, "name"), key, custom.get("input"))
@@ -383,6 +407,8 @@ def _tool_message(message: Part) -> Any:
     extra = message.get("additional_kwargs")
     if isinstance(extra, dict):
         key, tool = key or key_of(extra, "tool_call_id"), tool or extra.get("name")
+    if isinstance(answered := message.get("tool_call"), dict):  # AgentDojo repeats the call
+        key, tool = key or key_of(answered, "id"), tool or answered.get("function") or answered.get("name")
     return outcome(content, failed, key, tool if isinstance(tool, str) else None)
 
 
@@ -396,6 +422,7 @@ def _typed(message: Part, kind: str, lose: Lose) -> list[Turn]:
     turn = Turn(role)
     if role == "tool":
         turn.results.append(_tool_message(message))
+        account_keys(message, _TYPED_KEYS, "a message", lose)
         return [turn]
     texts: list[str] = []
     content = message.get("content")
@@ -405,15 +432,17 @@ def _typed(message: Part, kind: str, lose: Lose) -> list[Turn]:
     if not turn.calls and isinstance(extra := message.get("additional_kwargs"), dict):
         _calls_beside(extra, turn, lose)
     turn.text = "".join(texts) if texts else None
+    account_keys(message, _TYPED_KEYS, "a message", lose)
+    for name in ("additional_kwargs", "response_metadata"):
+        account_inside({name: message.get(name)}, (), turn, "a message", lose)
     if role == "assistant":
         _langchain_figures(message, turn)
-        account_keys(message, _TYPED_KEYS, "a message", lose)
     return [turn]
 
 
 _TYPED_KEYS = frozenset(
     {"content", "additional_kwargs", "response_metadata", "usage_metadata", "tool_calls", "invalid_tool_calls"}
-    | {"toolCalls", "toolInvocations", "function_call", "tool_call_chunks", "metadata", "artifact"}
+    | {"toolCalls", "toolInvocations", "function_call", "tool_call_chunks", "metadata", "artifact", "type"}
 )
 """What a message of LangChain may have that could look like a call, and is read or known to be none."""
 

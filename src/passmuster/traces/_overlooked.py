@@ -88,7 +88,8 @@ def find_calls(value: Any, name: str = "") -> Iterator[HiddenCall]:
         elif isinstance(value, dict):
             if (call := _call(name, value, listed)) is not None:
                 yield call
-                continue
+                if call.tool is not None:  # else it may be a wrapper of calls that have names
+                    continue
             waiting.extend((k, v, False) for k, v in reversed(value.items()) if not _NOT_DONE.fullmatch(plain_key(k)))
 
 

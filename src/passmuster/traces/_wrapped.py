@@ -13,7 +13,7 @@ from passmuster.traces._records import BadRecord
 
 WRAPPERS = frozenset(
     {"kwargs", "args", "arguments", "input", "inputs", "parameters", "params"}
-    | {"tool_input", "toolInput", "tool_args", "toolArgs"}
+    | {"tool_input", "toolInput", "tool_args", "toolArgs", "__arg1"}
 )
 """Names under which some frameworks put all arguments of a call."""
 PARALLEL = "multi_tool_use.parallel"
@@ -48,8 +48,8 @@ def _inner(arguments: dict[str, Any], declared: Collection[str]) -> dict[str, An
     merged = {name: value for name, value in arguments.items() if name not in wrapping}
     for name in wrapping:
         value = parse_arguments(arguments[name])
-        if isinstance(value, list) and value:
-            raise PositionalError(name)
+        if (isinstance(value, list) and value) or (name == "__arg1" and not isinstance(value, dict)):
+            raise PositionalError(name)  # LangChain calls an argument without a name `__arg1`
         if isinstance(value, dict):
             if any(key in merged and merged[key] != value[key] for key in value):
                 raise PositionalError(name)

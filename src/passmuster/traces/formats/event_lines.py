@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from passmuster.traces._accounting import check_arguments, report_hidden
+from passmuster.traces._accounting import check_call, report_hidden
 from passmuster.traces._building import Fields, Reading, join_results, located_error
 from passmuster.traces._model import AnyStep, Key, Message, Place, Trace
 from passmuster.traces._native_form import (
@@ -148,9 +148,9 @@ def _decode(record: Record, reading: Reading) -> _Event:
         written = list(event.steps or ())
         for one in unread:
             if one.step >= 0:
-                written[one.step] = check_arguments(reading, record.offset, written[one.step], one.fields)
+                written[one.step] = check_call(reading, record.offset, written[one.step], one.fields)
     else:
-        written = [check_arguments(reading, record.offset, event, unread[0].fields) if unread else event]
+        written = [check_call(reading, record.offset, event, unread[0].fields) if unread else event]
     steps = plain_steps(written)
     hidden = [(one.where, call) for one in unread for call in hidden_calls(one.fields)]
     for step in steps:

@@ -162,11 +162,11 @@ def _with_arguments(fields: TraceFields, unread: list[Unread], offset: int, read
     steps = list(fields.steps or ())
     if not unread:
         return steps
-    from passmuster.traces._accounting import check_arguments  # late, for few runs need it
+    from passmuster.traces._accounting import check_call  # late, for few runs need it
 
     for one in unread:
         if one.step >= 0:
-            steps[one.step] = check_arguments(reading, offset, steps[one.step], one.fields)
+            steps[one.step] = check_call(reading, offset, steps[one.step], one.fields)
     return steps
 
 
