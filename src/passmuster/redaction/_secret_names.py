@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 _KEYS = (
-    "api|access|account|admin|aes|auth|bot|cipher|crypto|decryption|deploy|deployment|encryption|hmac|license|master"
+    "api|access|account|admin|aes|auth|bot|cipher|client|crypto|decryption|deploy|deployment|encryption|hmac|license|master"
     "|private|recovery|root|secret|server|service|session|shared|signing|ssh|storage|subscription|symmetric|unseal"
     "|vault|webhook|wrapping"
 )

@@ -18,14 +18,14 @@ _ADDRESS = r"""://[^\s/?#:"'<>]{0,256}+:(?![0-9]{1,5}(?:[/?#]|\Z))([^\s"'<>]{1,6
 _USER_ONLY = r"""://([A-Za-z0-9_~.%-]{20,256}+)@"""
 _HOST = r"""@(?=(?:localhost|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,20}|\[[0-9a-f:.]{2,45}\])(?:[:/?#,;)\]}\\]|\Z))"""
 _DSN = r"""[\w.-]{1,64}:([^\s@:/"']{1,256})@(?:tcp|unix)\("""
-_SCHEME = r"(?:bearer|basic)[ \t:]{1,3}([a-z0-9._~+/=%-]{6,})"
+_SCHEME = r"(?:bearer|basic|ssws)[ \t:]{1,3}([a-z0-9._~+/=%-]{6,})"
 
 _VALUE = (
-    r"(?:(?:bearer|basic|token|digest|apikey|api-key|negotiate)[ \t]{1,3})?"
-    r"""(?:\\"([^"\\]++)|"((?:[^"\\]|\\.)++)|'((?:[^'\\]|\\.)++)|([^\s"'`,;&<>\\({\[][^\s"'`,;&<>\\]*+))"""
+    r"(?:(?:bearer|basic|token|digest|apikey|api-key|negotiate|ssws)[ \t]{1,3})?"
+    r"""(?:\\{1,7}"([^"\\]++)|"((?:[^"\\]|\\.)++)|'((?:[^'\\]|\\.)++)|([^\s"'`,;&<>\\({\[][^\s"'`,;&<>\\]*+))"""
 )
 _NAME = rf"((?:{NAME_END}){TRAILING})"
-_ASSIGNED = rf"""{_NAME}(?:\\?["'])?\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}{_VALUE}"""
+_ASSIGNED = rf"""{_NAME}(?:\\{{0,7}}["']\]?)?\s{{0,3}}(?:=>|:=|==?|:|%3[ad])\s{{0,3}}{_VALUE}"""
 _OPTION = rf"{_NAME}[ \t]{{1,3}}(?={_VALUE})"
 _NAME_HINTS = (
     *(
@@ -55,6 +55,8 @@ _SIGNED = (
 _ELEMENT = r"<([a-z0-9_:.-]{1,80}+)(?:\s[^<>]{0,200}+)?>([^<>]{1,512}+)</"
 _LOGIN = r"""(?<![\w-])(?:-u|--user|--proxy-user)[ =]{1,2}["']?[^\s:"']{1,128}+:([^\s"']{1,256}+)"""
 _COMMAND = r"""(?:sshpass|docker login[^|;&\n]{0,200}?) -p ?["']?([^\s"']{1,256}+)"""
+_NETRC = r"login\s{1,3}[^\s]{1,128}+\s{1,3}password\s{1,3}([^\s]{1,256}+)"
+_DOCKER = r"""auth\\{0,7}["']\s{0,3}:\s{0,3}\\{0,7}["']([a-z0-9+/]{8,}+={0,2})\\{0,7}["']"""
 _SAID = (
     r"(?:password|passcode|passphrase|passwort|api[ _-]?key|secret|token) (?:is|was|=) (?:now )?"
     r"""["'`]?([^\s"'`]{5,256}+)"""
@@ -78,12 +80,16 @@ def secret_spans(text: str) -> list[Span]:
     spans = shaped_spans(text)
     # `İ` alone would become two letters.
     lower = text.replace("İ", "i").lower()
-    if "bearer" in lower or "basic" in lower:
+    if "bearer" in lower or "basic" in lower or "ssws" in lower:
         spans += [found.span(1) for found in re.finditer(_SCHEME, lower) if _is_credential(text, found)]
     if any(hint in lower for hint in _NAME_HINTS):
         spans += _assigned(text, lower)
     if "cookie" in lower:
         spans += [found.span(1) for found in re.finditer(_COOKIE, lower)]
+    if "login" in lower:
+        spans += [found.span(1) for found in re.finditer(_NETRC, lower)]
+    if "auth" in lower:
+        spans += [found.span(1) for found in re.finditer(_DOCKER, lower) if _looks_random(text, found)]
     if "=" in lower:
         spans += [found.span(1) for found in re.finditer(_SIGNED, lower) if _looks_random(text, found)]
     if "-u" in lower or "-p" in lower:
@@ -114,7 +120,7 @@ def _password(text: str, found: re.Match[str]) -> Span | None:
 
 
 def _assigned(text: str, lower: str) -> Iterator[Span]:
-    if "=" in text or ":" in text:
+    if "=" in text or ":" in text or "%3" in text:
         for found in re.finditer(_ASSIGNED, lower):
             if _names_secret(text, found) and (span := _value_span(found)):
                 yield span

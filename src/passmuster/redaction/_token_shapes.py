@@ -116,7 +116,7 @@ _OFFICE = {
     "SG.": rf"{_C}{{10,}}\.{_C}{{10,}}",
     **{f"shp{kind}_": r"[A-Fa-f0-9]{16,}" for kind in ("at", "ss", "ca", "pa")},
     **{f"sq0{kind}-": rf"{_C}{{16,}}" for kind in ("atp", "csp")},
-    "EAAA": rf"{_DIGIT_WITHIN}{_C}{{56,}}",
+    "EAA": rf"(?={_C}{{0,40}}[0-9]){_C}{{57,}}",
     "access_token$": r"(?:production|sandbox)\$[a-z0-9$]{20,}",
     "rzp_live_": rf"{_ANY}{{14,}}",
     "FLWSECK": r"[_-][A-Za-z0-9_-]{16,}",
@@ -157,6 +157,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("Q~", rf"{_BEGINS}[A-Za-z0-9_~.]{{3}}[0-9]Q~[A-Za-z0-9_~.-]{{31,34}}"),  # Azure client secrets
     ("AAAAAAAAA", rf"{_BEGINS}A{{18,}}+[A-Za-z0-9%]{{30,}}"),  # Twitter bearer tokens
     (":", rf"{_BEGINS}[12]/[0-9]{{10,20}}(?:/[0-9]{{10,20}})?:{_HEX}{{32}}"),  # Asana
+    (":", rf"{_BEGINS}{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}:{_HEX}{{32}}"),  # fal.ai
 )
 _LONG_RUN = re.compile(r"[A-Za-z0-9_.$:/~+=-]{11}")
 _VERY_LONG_RUN = re.compile(r"[A-Za-z0-9_.$:/~+=%-]{30}")
