@@ -186,3 +186,80 @@ def test_judges_and_rubrics(tmp_path: Path) -> None:
 def test_nothing_is_left_out_for_its_type_or_its_name(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError):
         migrate(tmp_path, text)
+
+
+LOOSE = """\
+agent: shop
+runner: shop.run:answer
+team: payments
+queries:
+  - query: Where is order 7?
+    owner: mia
+    expected_tools: [find_order]
+    max_tool_calls: 1
+    not_in_answer: [sorry]
+    path:
+      expected_tools: null
+      max_tool_calls: 2
+    correctness: {}
+    cost:
+    retrieval: null
+"""
+
+
+@pytest.mark.parametrize(
+    ("run", "code"),
+    [(trace(QUERY, FOUND, answer="It was shipped."), 0), (trace(QUERY, FOUND, answer="I am sorry."), 1)],
+)
+def test_keys_outside_their_layer_are_checked_and_what_is_empty_is_left_out(
+    tmp_path: Path, run: Trace, code: int
+) -> None:
+    found = migrate(tmp_path, LOOSE)
+    assert [note.text.split(" ", 1)[0] + " " + note.kind for note in found.notes] == [
+        "'runner' ignored",
+        "'team' ignored",
+        "'owner' ignored",
+        "'expected_tools' changed",
+        "'max_tool_calls' ignored",
+        "'not_in_answer' changed",
+    ]
+    (query,) = yaml.safe_load(found.text)["queries"]
+    assert query["path"] == {"expected_tools": ["find_order"], "max_tool_calls": 2, "max_loops": 3}
+    assert query["correctness"] == {"not_in_answer": ["sorry"]}
+    assert verdicts(tmp_path, found, [run]) == (code, code)
+
+
+def test_a_misspelt_key_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown key 'corectness'; did you mean 'correctness'"):
+        migrate(tmp_path, LOOSE.replace("correctness", "corectness"))
+
+
+TALK = """\
+agent: shop
+conversation_adapter: shop.run:respond
+staging: false
+scenarios:
+  - name: no refund
+    max_turns: 2
+    turns: [Refund me., a@b.example]
+    outcome:
+      path: {forbidden_tools: [refund]}
+    per_turn:
+      correctness: {not_in_answer: ["[BLOCKED"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "code"), [("find", "No.", 0), ("refund", "No.", 1), ("find", "[BLOCKED]", 1)]
+)
+def test_a_scripted_conversation(tmp_path: Path, tool: str, answer: str, code: int) -> None:
+    found = migrate(tmp_path, TALK, "ciagent_spec.yaml")
+    assert {kind for _, kind in notes(found)} == {"ignored"}
+    steps = [
+        {"type": "message", "role": "user", "content": "Refund me."},
+        {"type": "message", "role": "assistant", "content": "Your mail?"},
+        {"type": "message", "role": "user", "content": "a@b.example"},
+        call(tool),
+        {"type": "message", "role": "assistant", "content": answer},
+    ]
+    assert verdicts(tmp_path, found, [trace("Refund me.", *steps, answer=answer)]) == (code, code)

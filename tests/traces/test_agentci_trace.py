@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import passmuster
+from passmuster.traces import Message
 
 
 def span(kind: str = "agent", **fields: Any) -> dict[str, Any]:
@@ -84,3 +85,49 @@ def test_several_runs_in_a_file(tmp_path: Path) -> None:
 def test_what_could_hold_a_call_is_refused(tmp_path: Path, spans: list[Any], why: str) -> None:
     with pytest.raises(passmuster.TraceError, match=why):
         read(tmp_path, {**TRACE, "spans": spans})
+
+
+def test_the_answer_that_the_metadata_state_counts_first(tmp_path: Path) -> None:
+    answers = [
+        trace.answer
+        for trace in read(
+            tmp_path,
+            {**TRACE, "metadata": {"final_output": "Done in the end."}},
+            {**TRACE, "metadata": {"final_output": None}},
+            {**TRACE, "spans": [span("tool_call", output_data={"ok": True})]},
+            ending="jsonl",
+        )
+    ]
+    assert answers == ["Done in the end.", "Refunded.", "{'ok': True}"]
+
+
+CONVERSATION = {
+    "schema_version": 2,
+    "agent": "shop",
+    "captured_at": "2026-02-17T21:36:02Z",
+    "scenario": {"name": "two turns"},
+    "turns": [
+        {"turn_index": 0, "user_message": "Refund 7", "trace": {**TRACE, "metadata": {"final_output": "Your mail?"}}},
+        {"turn_index": 1, "user_message": "a@b.example", "trace": TRACE},
+    ],
+}
+
+
+def test_a_recorded_conversation_is_one_run(tmp_path: Path) -> None:
+    (trace,) = read(tmp_path, CONVERSATION)
+    assert (trace.query, trace.answer) == ("Refund 7", "Refunded.")
+    assert [call.tool for call in trace.tool_calls] == ["find", "refund"] * 2
+    said = [(step.role, step.content) for step in trace.steps if isinstance(step, Message)]
+    assert said == [
+        ("user", "Refund 7"),
+        ("assistant", "Your mail?"),
+        ("user", "a@b.example"),
+        ("assistant", "Refunded."),
+    ]
+    assert (trace.total_tokens, trace.total_llm_calls) == (30, 2)
+
+
+def test_a_turn_without_a_trace_is_refused(tmp_path: Path) -> None:
+    turns = [*CONVERSATION["turns"], {"user_message": "Hello?"}]  # type: ignore[misc]
+    with pytest.raises(passmuster.TraceError, match="turn 3 has no trace"):
+        read(tmp_path, {**CONVERSATION, "turns": turns})

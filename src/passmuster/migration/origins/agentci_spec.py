@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from passmuster.migration._agentci_keys import passed_over, tidied
 from passmuster.migration._draft import Draft, entries_of, is_true, items_of, made, rebuilt, text_of
-from passmuster.suite import Mapping, Node, Scalar, Sequence, plain
+from passmuster.suite import Mapping, Node, Scalar, Sequence, SuiteFile, fields_of, plain
 
 DESCRIPTION = "Specs of AgentCI (ciagent), version 2: queries with three layers."
 
 _IGNORED = {
     "runner": "'runner' checks nothing; to run the agent live, state 'agent: {python: module:function}'",
-    "conversation_runner": "'conversation_runner' checks nothing; to run the agent live, state 'agent: {python: …}'",
+    **{
+        key: f"'{key}' checks nothing; to run the agent live, state 'agent: {{python: …}}'"
+        for key in ("conversation_adapter", "conversation_runner")
+    },
     "adapter": "'adapter' checks nothing; the format of traces is detected",
     "baseline_dir": "'baseline_dir' checks nothing; compare with golden traces by --baseline DIR",
     "persona_config": "'persona_config' checks nothing; only scripted turns are run",
@@ -20,7 +24,6 @@ _IGNORED = {
     **{key: f"'{key}' checks nothing" for key in ("model", "settings", "metadata", "framework")},
 }
 _UNHEEDED = ("persona", "goal", "max_turns", "stop_when")
-_LAYERS = ("correctness", "path", "cost", "retrieval")
 _IN_ANSWER = ("expected_in_answer", "any_expected_in_answer", "not_in_answer")
 _REFUTES = "The question rests on a false premise. The answer says so and corrects it; it does not go along with it."
 _ARGUMENT = re.compile(r"(?:attributes\.tool\.args|attributes\.args|input_data|arguments|args)\.(.+)")
@@ -56,7 +59,7 @@ def translate(document: Mapping, draft: Draft) -> Mapping:
                     found["scenarios"] = made(kept, entry.value)
             case "judge_config":
                 found["judge_config"] = _judge_config(entry.value, draft)
-            case key:
+            case key if not passed_over(entry, fields_of(SuiteFile), draft):
                 found[key] = entry.value
     return rebuilt(document, found)
 
@@ -65,6 +68,7 @@ def _scenario(node: Node, draft: Draft) -> Node:
     """A query, the defaults, or the checks of a turn."""
     if not isinstance(node, Mapping):
         return node
+    node = tidied(node, draft)
     found: dict[str, Any] = {entry.key: entry.value for entry in node}
     correctness, path = node.get("correctness"), node.get("path")
     if isinstance(correctness, Mapping):

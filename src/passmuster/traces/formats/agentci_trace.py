@@ -1,6 +1,7 @@
 """Traces and golden baselines of AgentCI: spans with their tool calls and model calls.
 
-A span of kind `tool_call` repeats the call that it is. A baseline is a trace with the query beside it.
+A span of kind `tool_call` repeats the call that it is. A baseline is a trace with the query beside it; a recorded
+conversation has a trace for each of its turns.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ SHAPE = '{"trace_id": …, "spans": [{"span_id": …, "kind": "agent", "tool_cal
 LACKS = ("groups",)
 
 _KINDS = {"agent", "tool_call", "tool", "llm_call", "llm", "node", "handoff", "guardrail"}
+_TOTALS = {"total_cost_usd": float, "total_duration_ms": float, "total_tokens": int, "total_llm_calls": int}
 _KNOWN = {
     *("span_id", "parent_span_id", "kind", "name", "input_data", "output_data", "stop_reason", "graph_state"),
     *("tool_calls", "llm_calls", "total_tokens_in", "total_tokens_out", "total_cost_usd", "duration_ms", "metadata"),
@@ -31,6 +33,8 @@ _KNOWN = {
 def detect(record: Fields) -> float:
     """Sure of spans that have a kind and lists of calls."""
     spans = bytes(record.get("spans", b"")) or (bytes(record.get("trace", b"")) if "query" in record else b"")
+    if not spans and (turns := bytes(record.get("turns", b""))) and b'"user_message"' in turns:
+        spans = turns
     marks = (b'"span_id"', b'"kind"', b'"tool_calls"', b'"llm_calls"')
     return 0.99 if spans and all(mark in spans for mark in marks) else 0
 
@@ -54,26 +58,66 @@ def read(records: Iterator[Record], reading: Reading) -> Iterator[Trace]:
 
 
 def _run(fields: Mapping[str, Any], record: Record, lose: Lose) -> RunLog:
+    if isinstance(fields.get("turns"), list):
+        return _conversation(fields, record, lose)
     trace = fields["trace"] if isinstance(fields.get("trace"), Mapping) else fields
-    spans = trace.get("spans")
-    if not isinstance(spans, list):
-        raise BadRecord(record.offset, "is a trace of AgentCI whose 'spans' are no list")
     run = RunLog(record, trace_id=_text(trace, "trace_id"))
     run.query = _text(fields, "query") or _text(trace, "query")
     agent = _text(trace, "agent_name") or _text(fields, "agent")
     run.agent = Agent(agent) if agent else None
     run.started_at = _text(trace, "created_at")
+    _add_spans(trace, record, lose, run)
+    for key in _TOTALS:
+        setattr(run, key, _total(trace, key))
+    return run
+
+
+def _conversation(fields: Mapping[str, Any], record: Record, lose: Lose) -> RunLog:
+    """A conversation as one run, with the totals of all its turns."""
+    run = RunLog(record)
+    agent = _text(fields, "agent")
+    run.agent = Agent(agent) if agent else None
+    run.started_at = _text(fields, "captured_at")
+    traces = []
+    for index, turn in enumerate(fields["turns"]):
+        trace = turn.get("trace") if isinstance(turn, Mapping) else None
+        if not isinstance(trace, Mapping):
+            raise BadRecord(record.offset, f"turn {index + 1} has no trace")
+        traces.append(trace)
+        run.add(Turn("user", _text(turn, "user_message")), record, index)
+        run.answer = None
+        _add_spans(trace, record, lose, run)
+        if run.answer is not None:
+            run.add(Turn("assistant", run.answer, no_model_call=True), record, index)
+    for key in _TOTALS:
+        totals = [total for trace in traces if (total := _total(trace, key)) is not None]
+        setattr(run, key, sum(totals) if totals else None)
+    return run
+
+
+def _add_spans(trace: Mapping[str, Any], record: Record, lose: Lose, run: RunLog) -> None:
+    """What the spans of a trace show; the answer is what AgentCI takes for it."""
+    spans = trace.get("spans")
+    if not isinstance(spans, list):
+        raise BadRecord(record.offset, "is a trace of AgentCI whose 'spans' are no list")
     for index, span in enumerate(spans):
         if not isinstance(span, Mapping):
             raise BadRecord(record.offset, f"span {index + 1} is not an object")
         _span(span, record, index, lose, run)
-    for key in ("total_cost_usd", "total_duration_ms"):
-        if isinstance(value := trace.get(key), int | float) and not isinstance(value, bool) and value > 0:
-            setattr(run, key, value)
-    for key in ("total_tokens", "total_llm_calls"):
-        if isinstance(value := trace.get(key), int) and not isinstance(value, bool):
-            setattr(run, key, value)
-    return run
+    stated = trace.get("metadata")
+    final = stated.get("final_output") if isinstance(stated, Mapping) else None
+    if final is None and run.answer is None and spans:
+        final = spans[-1].get("output_data")
+    if final is not None:
+        run.answer = final if isinstance(final, str) else str(final)
+
+
+def _total(trace: Mapping[str, Any], key: str) -> Any:
+    """A total that the trace states; a cost or a duration of zero means that none was measured."""
+    value, kind = trace.get(key), _TOTALS[key]
+    if isinstance(value, bool) or not isinstance(value, int if kind is int else int | float):
+        return None
+    return value if kind is int or value > 0 else None
 
 
 def _span(span: Mapping[str, Any], record: Record, index: int, lose: Lose, run: RunLog) -> None:
