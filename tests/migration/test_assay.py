@@ -185,7 +185,11 @@ POLICIES = [
     ("get: {type: object, properties: {k: {type: string}}, required: [k]}\n", [call("get", arguments={})], 1),
     ("version: '1'\nsequences: [{type: before, first: a, then: b}]\n", [call("b")], 1),
     ("version: '1'\naliases: {s: [a1, a2]}\nsequences: [{type: require, tool: s}]\n", [call("a1")], 1),
-    ("get: {type: object, properties: {}}\n", [call("other")], 1),
+    ("get: {type: object, properties: {}}\n", [call("other")], 0),
+    ("get: {type: object, required: [id]}\n", [call("get", arguments={})], 1),
+    ("schemas: {get: {type: object}}\nenforcement: {unconstrained_tools: deny}\n", [call("other")], 1),
+    ("limits: {max_tool_calls_total: 1}\n", [call("a"), call("a")], 1),
+    ("allow: [a]\nlimits: {max_tool_calls_total: null}\n", [call("a"), call("a")], 0),
     ("constraints: {run: {deny_patterns: {cmd: '^rm'}}}\n", [call("run", arguments={"cmd": "rm -rf"})], 1),
     ("constraints: {run: {deny_patterns: {cmd: '^rm'}}}\n", [call("run", arguments={"cmd": "ls"})], 0),
     ("allow: [a]\nlimits: {max_tool_calls_total: 1}\n", [call("a"), call("a")], 1),
@@ -249,3 +253,32 @@ def test_tests_with_the_same_query_become_one_scenario(tmp_path: Path, run: Trac
 def test_a_file_that_states_nothing_about_traces_is_refused(tmp_path: Path) -> None:
     with pytest.raises(passmuster.UsageError, match="no file that can be migrated"):
         migrate(tmp_path, "caller: {id: ci}\nallowances: [{action_class: deploy}]\n", "policy.yaml")
+
+
+ONLY_ASSERTIONS = """\
+expected: {type: must_not_contain, must_not_contain: []}
+assertions:
+  - {type: trace_must_not_call_tool, tool: send}
+  - {type: trace_must_not_call_tool, tool: send}
+  - {type: trace_no_tool_errors}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "code"),
+    [([call("look")], 0), ([call("send")], 1), ([call("look", error="not found")], 1)],
+)
+def test_an_empty_expectation_and_an_assertion_that_is_stated_twice(
+    tmp_path: Path, calls: list[Trace], code: int
+) -> None:
+    found = migrate(tmp_path, case(ONLY_ASSERTIONS), "mcp-eval.yaml")
+    assert not found.asks_less
+    assert "'must_not_contain: []' checks nothing" in found.text
+    assert verdicts(tmp_path, found, [trace("Go", *calls)]) == (code, code)
+
+
+@pytest.mark.parametrize("words", ["thresholds: {max_drop: 0.1}", "settings: {thresholding: {mode: relative}}"])
+def test_what_compares_with_a_baseline_is_told(tmp_path: Path, words: str) -> None:
+    text = f"suite: s\nmodel: m\n{words}\ntests: [{{id: a, input: b, expected: {{must_contain: x}}}}]\n"
+    found = migrate(tmp_path, text, "mcp-eval.yaml")
+    assert [note.kind for note in found.notes if "--baseline" in note.text] == ["lost"]

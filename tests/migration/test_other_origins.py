@@ -114,7 +114,7 @@ def test_what_states_nothing_is_noted(tmp_path: Path, assertion: str) -> None:
             "mcp-eval.yaml",
             "tests: [{id: a, input: b, policy: none, expected: {type: must_contain, must_contain: [x]}}]",
         ),
-        ("mcp-eval.yaml", "tests: [{id: a, input: b, expected: [{must_contain: []}, {must_contain: [x]}]}]"),
+        ("mcp-eval.yaml", "tests: [{id: a, input: b, expected: [{must_contain: ''}, {must_contain: [x]}]}]"),
         ("mcp-eval.yaml", "tests: [{id: a, input: b, expects: [], expected: {must_contain: [x]}}]"),
         (
             "references.json",

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from passmuster.checks._vocabulary import VOCABULARY
     from passmuster.checks.args import Argument, ToolEntry
     from passmuster.checks.args._anchors import nearest_anchor
-    from passmuster.checks.args._assay_policy import is_assay_policy, left_out, translated
+    from passmuster.checks.args._assay_policy import (
+        are_schemas,
+        is_assay_policy,
+        left_out,
+        refuses_unconstrained,
+        translated,
+    )
     from passmuster.checks.kinds import KINDS
     from passmuster.checks.kinds.run_limits import LIMITS
     from passmuster.checks.layers._layer_map import LAYERS

@@ -61,10 +61,16 @@ class ScenarioDraft:
         self.found.update({key: stated[key] for key in keys if key in stated})
 
     def add(self, key: str, *items: Any, at: Node) -> None:
-        """Add to a list of the scenario, such as `must_not`."""
-        if items:
-            self._asked += 1
-            self.found[key] = made([*items_of(self.found.get(key)), *items], at)
+        """Add to a list of the scenario, such as `must_not`; what is asked already is not asked twice."""
+        if not items:
+            return
+        self._asked += 1
+        kept = items_of(self.found.get(key))
+        for item in items:
+            node = made(item, at)
+            if all(plain(node) != plain(other) for other in kept):
+                kept = [*kept, node]
+        self.found[key] = made(kept, at)
 
     def state(self, layer: str, key: str, value: Any, at: Node) -> None:
         """State a check of a layer. Of a check that takes a list, the items add up."""

@@ -89,9 +89,21 @@ def translated(map_: Mapping) -> Translated:
     line = map_.entries["tools"] if "tools" in map_ else map_
     ours = {key: map_.entries[key] for key in _OURS if key in map_}
     named = Mapping(found, line.line, line.column)
-    # A file of nothing but schemas blocks every other tool.
-    strict = all(item.value != "*" for item in allowed) if allowed else "tools" not in map_ and _are_schemas(map_)
+    strict = bool(allowed) and all(item.value != "*" for item in allowed)
+    strict = strict or refuses_unconstrained(map_)
     return Translated(_map({**ours, "tools": Entry("tools", line.line, line.column, named)}, map_), strict)
+
+
+def refuses_unconstrained(map_: Mapping) -> bool:
+    """Whether the policy refuses tools for which it states nothing; by default Assay lets them pass."""
+    stated = map_.get("enforcement")
+    told = stated.get("unconstrained_tools") if isinstance(stated, Mapping) else None
+    return isinstance(told, Scalar) and told.value == "deny"
+
+
+def are_schemas(map_: Mapping) -> bool:
+    """Whether the file is nothing but a JSON Schema per tool."""
+    return "tools" not in map_ and not isinstance(map_.get("schemas"), Mapping) and _are_schemas(map_)
 
 
 def _schemas(map_: Mapping) -> list[Entry]:

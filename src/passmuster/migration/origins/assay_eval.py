@@ -12,11 +12,12 @@ from passmuster._problems import Problem, SuiteError
 from passmuster.migration._assay_rules import aliases_of, rules_of, sequence_rule
 from passmuster.migration._draft import Draft, entries_of, items_of, made, text_of
 from passmuster.migration._scenario_draft import ScenarioDraft, json_of, suite_of
-from passmuster.suite import Documents, Mapping, Node, Scalar, find_root, plain
+from passmuster.suite import Documents, Mapping, Node, Scalar, Sequence, find_root, plain
 
 DESCRIPTION = "Evals of Assay: tests with `input`, `expected` and `assertions`."
 
-_IGNORED = ("model", "settings", "metadata", "otel", "configVersion", "version", "on_error", "thresholds")
+_IGNORED = ("model", "settings", "metadata", "otel", "configVersion", "version", "on_error")
+_RELATIVE = ("thresholds",)
 _TEST = ("id", "input", "expected", "assertions", "policy", "description", "tags", "metadata", "on_error")
 _UNTESTABLE = ("tool_output_valid", "tool_description_integrity", "tool_collision_detect", "$ref")
 
@@ -32,9 +33,14 @@ def translate(document: Mapping, draft: Draft) -> Mapping:
     """Each test as a scenario; arguments are checked by tests of their own."""
     found: dict[str, Any] = {}
     for entry in document:
-        if entry.key in _IGNORED:
+        if entry.key in _RELATIVE:
+            draft.note(entry, "lost", f"'{entry.key}' compares with a baseline; save one, and run with --baseline")
+        elif entry.key in _IGNORED:
             if entry.key not in ("version", "configVersion"):
                 draft.note(entry, "ignored", f"'{entry.key}' checks nothing")
+            if "thresholding" in (stated := entries_of(entry.value)):
+                text = "'thresholding' compares with a baseline; save one, and run with --baseline"
+                draft.note(stated["thresholding"], "lost", text)
         elif entry.key != "tests":
             found[entry.key] = entry.value
     shared = entries_of(found.pop("policies", None))
@@ -92,13 +98,21 @@ def _texts(node: Node | None) -> list[str]:
 
 
 def _must_contain(case: _Case, stated: Stated, node: Node) -> None:
+    _note_if_empty(case, stated, "must_contain")
     for pattern in _texts(stated.get("must_contain")):
         case.answer_matches(pattern, node)
 
 
 def _must_not_contain(case: _Case, stated: Stated, node: Node) -> None:
+    _note_if_empty(case, stated, "must_not_contain")
     for pattern in _texts(stated.get("must_not_contain")):
         case.answer_lacks(pattern, node)
+
+
+def _note_if_empty(case: _Case, stated: Stated, key: str) -> None:
+    """Assay's way to expect nothing, for tests that have assertions only."""
+    if isinstance(node := stated.get(key), Sequence) and not node.items:
+        case.note(node, "ignored", f"'{key}: []' checks nothing")
 
 
 def _pattern(stated: Stated) -> str:
@@ -221,6 +235,10 @@ def _arg_match(case: _Case, stated: Stated, node: Node) -> None:
     case.add("expected_behaviors", {"tool_called": selector}, at=node)
 
 
+def _no_tool_errors(case: _Case, stated: Stated, node: Node) -> None:
+    case.add("must_not", {"tool_called": {"failed": True}, "name": "a tool call failed"}, at=node)
+
+
 def _max_steps(case: _Case, stated: Stated, node: Node) -> None:
     case.add("expected_behaviors", made({"type": "count", "tool": "*", "max": stated.get("max")}, node), at=node)
     case.note(node, "weaker", "'trace_max_steps' counts tool calls here, without model calls")
@@ -250,6 +268,7 @@ _ASSERTED: dict[str, Callable[[_Case, Stated, Node], None]] = {
     "trace_tool_sequence": _tool_sequence,
     "trace_max_steps": _max_steps,
     "trace_tool_arg_match": _arg_match,
+    "trace_no_tool_errors": _no_tool_errors,
     "args_valid": _args_valid,
     "sequence_valid": _sequence_valid,
     "tool_blocklist": _tool_blocklist,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from passmuster.checks import is_assay_policy, left_out
+from passmuster.checks import are_schemas, is_assay_policy, left_out, refuses_unconstrained
 from passmuster.checks import translated as as_policy
 from passmuster.migration._assay_rules import aliases_of, rules_of
 from passmuster.migration._draft import Draft, entries_of, items_of, made, text_of
-from passmuster.suite import Entry, Mapping, Node
+from passmuster.suite import Entry, Mapping, Node, Scalar
 
 DESCRIPTION = "Policies of Assay: `tools.allow` and `deny`, `schemas`, `constraints`, `sequences`."
 
 _HANDLED = ("enforcement", "limits", "sequences", "aliases", "on_error", "metadata")
+_OTHER_TOOLS = (
+    "a tool without a schema passes, as in Assay 6; versions that refused it are matched by 'strict: true' on the test"
+)
 _NOTHING = "checks nothing in recorded traces; it is about a running agent"
 
 
@@ -20,7 +21,7 @@ def recognize(document: Node) -> bool:
     """A policy in Assay's words, and no file of tests."""
     if not isinstance(document, Mapping) or {"tests", "queries", "scenarios", "prompts"} & document.entries.keys():
         return False
-    return is_assay_policy(document) or "sequences" in document
+    return is_assay_policy(document) or "sequences" in document or "max_tool_calls_total" in _limits(document)
 
 
 def translate(document: Mapping, draft: Draft) -> Mapping:
@@ -36,9 +37,9 @@ def translate(document: Mapping, draft: Draft) -> Mapping:
         rule = made({"type": "allowlist", "tools": allowed}, allowed[0])
         tests.append(made({"id": "allowed_tools", "metric": "sequence_valid", "rules": [rule]}, allowed[0]))
     if arguments := _arguments(document):
-        told = text_of(entries_of(document.get("enforcement")).get("unconstrained_tools"))
-        strict = told == "deny" or (as_policy(document).strict and not allowed)
-        more = {"strict": True} if strict else {}
+        more = {"strict": True} if refuses_unconstrained(document) else {}
+        if are_schemas(document):
+            draft.note(document, "changed", _OTHER_TOOLS)
         tests.append(made({"id": "arguments", "metric": "args_valid", "policy": arguments, **more}, arguments))
     if rules := _rules(document, draft):
         tests.append(made({"id": "order", "metric": "sequence_valid", "rules": rules}, rules[0]))
@@ -68,13 +69,19 @@ def _arguments(document: Mapping) -> Mapping | None:
 
 def _rules(document: Mapping, draft: Draft) -> list[Node]:
     rules = rules_of(document.get("sequences"), aliases_of(document), draft)
-    limits: dict[str, Any] = entries_of(document.get("limits"))
+    limits = _limits(document)
     if "max_tool_calls_total" in limits:
         most = limits["max_tool_calls_total"]
         rules.append(made({"type": "count", "tool": "*", "max": most}, most))
     if "max_requests_total" in limits:
         draft.note(limits["max_requests_total"], "lost", f"'max_requests_total' {_NOTHING}")
     return rules
+
+
+def _limits(document: Mapping) -> dict[str, Node]:
+    """The limits that state something."""
+    limits = entries_of(document.get("limits"))
+    return {key: node for key, node in limits.items() if not (isinstance(node, Scalar) and node.value is None)}
 
 
 def _note_stars(patterns: list[Node], draft: Draft) -> None:
