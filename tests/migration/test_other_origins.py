@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.migration.migrating import Trace, call, migrate, trace, verdicts
 
+import passmuster
 from passmuster import api
 from passmuster._problems import InputError
 from passmuster.migration import ORIGINS, migrated
@@ -270,3 +271,47 @@ def test_nonsense_is_translated_or_refused(value: Any, origin: str) -> None:
         migrated(document, Path("x.yaml"), "x.yaml", origin)
     except InputError:
         return
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [('{"a": 1, "b": 2}', 0), ('{"a": 1}', 1), ('{"b": 1}', 1), ("no JSON", 1)]
+)
+def test_an_assertion_that_is_stated_twice_has_to_hold_both_times(tmp_path: Path, answer: str, code: int) -> None:
+    both = ["{type: is-json, value: {required: [a]}}", "{type: is-json, value: {required: [b]}}", "{type: is-json}"]
+    found = migrate(tmp_path, promptfoo(*both), "promptfooconfig.yaml")
+    assert not found.asks_less
+    query = yaml.safe_load(found.text)["scenarios"][0]["query"]
+    assert verdicts(tmp_path, found, [trace(query, answer=answer)], runs=False).migrated == code
+
+
+def test_the_lower_of_two_limits_counts_and_what_cannot_hold_both_times_is_told(tmp_path: Path) -> None:
+    both = ["{type: cost, threshold: 2}", "{type: cost, threshold: 1}", "{type: contains, value: x}"]
+    found = migrate(tmp_path, promptfoo(*both), "promptfooconfig.yaml")
+    assert yaml.safe_load(found.text)["scenarios"][0]["cost"] == {"max_cost_usd": 1}
+    exact = "{type: 'trajectory:tool-sequence', value: {mode: exact, steps: [%s]}}"
+    found = migrate(tmp_path, promptfoo(exact % "a", exact % "b"), "promptfooconfig.yaml")
+    assert [note.text for note in found.notes if note.kind == "weaker"]
+    assert found.asks_less
+
+
+def test_of_a_file_that_checks_nothing_in_traces_the_reasons_are_told(tmp_path: Path) -> None:
+    with pytest.raises(passmuster.UsageError, match=r"nothing of this file can be checked.*lost.*javascript"):
+        migrate(tmp_path, promptfoo("{type: javascript, value: output.length > 3}"), "promptfooconfig.yaml")
+
+
+EVAL = "tests: [{id: a, input: b, expected: {type: args_valid, policy: rules/policy.yaml}}]\n"
+
+
+@pytest.mark.parametrize("repository", [True, False], ids=["in a repository", "outside of one"])
+def test_paths_are_relative_to_where_the_suite_is_written(tmp_path: Path, repository: bool) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "policy.yaml").write_text("deny: [send]\n", encoding="utf-8")
+    (tmp_path / "mcp-eval.yaml").write_text(EVAL, encoding="utf-8")
+    if repository:
+        (tmp_path / ".git").mkdir()
+    (found,) = api.migrate([str(tmp_path / "mcp-eval.yaml")], str(tmp_path / "evals"))
+    api.write_migrated([found])
+    assert any("--root" in note.text for note in found.notes) != repository
+    suite = passmuster.load_suite(tmp_path / "evals", root=None if repository else tmp_path)
+    assert "policy: ../rules/policy.yaml" in found.text
+    assert [test.id for test in suite.tests] == ["a_args_valid"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from msgspec import Struct
 from passmuster import engine
 from passmuster._problems import InputError, Problem, SuiteError, UsageError
 from passmuster.api._output_files import create_files
-from passmuster.migration import Migrated, Note, migrated, suite_text
+from passmuster.migration import Migrated, Note, migrated, moved, suite_text
 from passmuster.reports import FORMATS
 from passmuster.suite import Documents
+
+_CHECKED = "passmuster.migrated.yaml"
+"""The name under which a suite is loaded before it is written."""
 
 
 class MigratedFile(Struct, frozen=True):
@@ -63,8 +67,10 @@ def _migrated(file: str, folder: str | None, origin: str | None, *, alone: bool)
     target = _target(path, folder, alone) if folder is not None else None
     if target is not None and target.exists():
         raise UsageError(Problem("is there already; name another folder with -o, or remove it", str(target)))
+    if target is not None:
+        found = moved(found, path, target)
     text = suite_text(found, path.name)
-    _check(text, path, found)
+    _check(text, path, target or path, found)
     return MigratedFile(file, found.origin, text, found.notes, found.asks_less, target)
 
 
@@ -73,20 +79,24 @@ def _target(path: Path, folder: str, alone: bool) -> Path:
     return Path(folder) / ("passmuster.yaml" if alone else beside)
 
 
-def _check(text: str, path: Path, found: Migrated) -> None:
+def _check(text: str, path: Path, target: Path, found: Migrated) -> None:
     """What is written has to load: a mistake of the file itself is told where it is in the new suite."""
-    beside = path.resolve().parent / "passmuster.migrated.yaml"
+    beside = target.resolve().parent / _CHECKED
+    root = Path(os.path.commonpath((beside.parent, path.resolve().parent)))
     try:
         engine.load_suite(
-            beside, root=beside.parent, plugins=False, documents={str(beside): text.encode()}, report_formats=FORMATS
+            beside, root=root, plugins=False, documents={str(beside): text.encode()}, report_formats=FORMATS
         )
     except SuiteError as error:
         lines = text.splitlines()
-        raise SuiteError([_placed(problem, path, lines) for problem in error.problems]) from error
+        raise SuiteError([_placed(problem, path, lines, found) for problem in error.problems]) from error
 
 
-def _placed(problem: Problem, path: Path, lines: list[str]) -> Problem:
-    """A mistake in the new suite with the line that it is about."""
-    if problem.file != "passmuster.migrated.yaml" or not problem.line:
+def _placed(problem: Problem, path: Path, lines: list[str], found: Migrated) -> Problem:
+    """A mistake in the new suite with the line that it is about; where nothing is left of the file, the reasons."""
+    if problem.file is None or Path(problem.file).name != _CHECKED or not problem.line:
         return problem
+    lost = [f"line {note.line}, {note.kind}: {note.text}" for note in found.notes if note.kind in ("lost", "ignored")]
+    if problem.message.startswith("the suite checks nothing"):
+        return Problem("; ".join(["nothing of this file can be checked in traces", *lost]), str(path))
     return Problem(f"{problem.message}; migrated to: {lines[problem.line - 1].strip()}", str(path))

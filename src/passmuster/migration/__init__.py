@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from passmuster.migration._adapt import adapted
     from passmuster.migration._draft import Migrated, Note
     from passmuster.migration._migrate import ORIGINS, migrated, origin_of
+    from passmuster.migration._moved_paths import moved
     from passmuster.migration._write import suite_text
 else:
     __getattr__ = lazy_exports(__name__)

@@ -73,13 +73,19 @@ class ScenarioDraft:
         self.found[key] = made(kept, at)
 
     def state(self, layer: str, key: str, value: Any, at: Node) -> None:
-        """State a check of a layer. Of a check that takes a list, the items add up."""
+        """State a check of a layer. What is stated twice has to hold both times; where it cannot, that is noted."""
         stated = entries_of(self.found.get(layer))
         if value == []:
             return
         self._asked += 1
+        before = stated.get(key)
         if isinstance(value, list):
-            value = [*items_of(stated.get(key)), *value]
+            value = [*items_of(before), *value]
+        elif before is not None:
+            both = _both(key, plain(before), plain(made(value, at)))
+            if both is None:
+                self.note(at, "weaker", f"'{key}' is stated twice, in two ways; the first one counts")
+            value = before if both is None else both
         self.found[layer] = made({**stated, key: value}, at)
 
     def answer_matches(self, pattern: str, at: Node) -> None:
@@ -104,12 +110,7 @@ class ScenarioDraft:
             self.add(key, *items_of(other.found.get(key)), at=other.node)
         for layer in ("correctness", "path", "cost"):
             for key, value in entries_of(made(other.found.get(layer), other.node)).items():
-                stated = entries_of(self.found.get(layer)).get(key)
-                if stated is None or isinstance(value, Sequence):
-                    self.state(layer, key, list(value.items) if isinstance(value, Sequence) else value, other.node)
-                elif plain(stated) != plain(value):
-                    text = f"'{key}' is stated by '{text_of(other.id)}', too, in another way; the first one counts"
-                    self.note(other.node, "weaker", text)
+                self.state(layer, key, list(value.items) if isinstance(value, Sequence) else value, other.node)
         for test in other.tests:
             words = entries_of(test)
             self.tests.append(made({**words, "scenarios": [self.id]}, test))
@@ -121,6 +122,18 @@ class ScenarioDraft:
         number = f"_{len(self.tests) + 1}" if self.tests else ""
         id_ = f"{text_of(self.id)}_{metric}{number}"
         self.tests.append(made({"id": id_, "metric": metric, "scenarios": [self.id], **words}, at))
+
+
+def _both(key: str, one: Any, other: Any) -> Any:
+    """A value that asks what two values of a key ask; None where there is none."""
+    if one == other:
+        return one
+    if key == "json_schema":
+        return {"allOf": [one, other]}
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other))
+    if numbers and key.startswith(("max_", "min_")):
+        return min(one, other) if key.startswith("max_") else max(one, other)
+    return None
 
 
 def suite_of(drafts: list[ScenarioDraft], document: Node, top: dict[str, Any]) -> Any:
