@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.test_error_index import is_listed
 
 import passmuster
 
@@ -76,6 +77,7 @@ def check(found: list[str], expected: list[str]) -> None:
     assert len(found) == len(expected), found
     for message, beginning in zip(found, expected, strict=True):
         assert message.startswith(beginning), message
+        assert is_listed(message), f"not in docs/errors.md: {message}"
 
 
 def alias_bomb(levels: int = 30) -> str:

@@ -59,6 +59,11 @@ PAGES = [
             "migrating",
             "concepts",
             "live",
+            "tutorial",
+            "howto",
+            "policies",
+            "flaky",
+            "errors",
         )
     ),
 ]
@@ -366,6 +371,12 @@ def test_every_link_leads_somewhere(page: str) -> None:
 
 
 GENERATED = re.compile(r"^<!-- generated: (.+) -->\n\n((?:\|.*\n)+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/") and page != "docs/README.md"])
+def test_no_page_is_a_dead_end(page: str) -> None:
+    last = text_of(page).rstrip().rpartition("\n\n")[2]
+    assert re.search(r"\]\([\w-]+\.md", last), f"{page} should end with where to go next"
 
 
 def with_tables(text: str) -> str:

@@ -25,12 +25,13 @@ myst_heading_anchors = 4
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
 
 PARTS = {
-    "Start": ("start", "concepts", "migrating"),
+    "Start": ("tutorial", "start", "concepts", "migrating"),
+    "How-to": ("howto", "policies", "flaky"),
     "Suites": ("suite", "checks", "layers", "judges"),
     "Traces and agents": ("traces", "live", "capture", "scale"),
     "Verdicts": ("statistics", "baselines", "history", "reports"),
     "In CI": ("github", "pytest", "other-ci"),
-    "Reference": ("cli", "api", "how-this-is-tested"),
+    "Reference": ("cli", "api", "errors", "how-this-is-tested"),
 }
 """The pages in the order of the contents; one that is missing here fails the build."""
 
