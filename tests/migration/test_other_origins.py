@@ -194,6 +194,34 @@ def test_langchain_arguments(tmp_path: Path, how: str, given: Any, code: int) ->
     assert verdicts(tmp_path, found, [run], runs=False).migrated == code
 
 
+COMPARED = [
+    ("superset", "superset", {"n": 1, "m": 2}, 0),
+    ("superset", "superset", {}, 1),
+    ("superset", "subset", {"n": 1, "m": 2}, 1),
+    ("superset", "subset", {}, 0),
+    ("subset", "superset", {"n": 1, "m": 2}, 1),
+    ("subset", "superset", {}, 0),
+    ("subset", "subset", {"n": 1, "m": 2}, 0),
+    ("unordered", "superset", {"n": 1, "m": 2}, 1),
+    ("unordered", "subset", {}, 1),
+    ("strict", "subset", {"n": 2}, 1),
+]
+
+
+@pytest.mark.parametrize(("mode", "how", "given", "code"), COMPARED)
+def test_langchain_arguments_that_are_a_part(tmp_path: Path, mode: str, how: str, given: Any, code: int) -> None:
+    found = migrate(tmp_path, reference(mode, tool_args_match_mode=how), "references.json")
+    run = trace("Go", call("a", arguments=given), call("b", arguments={"n": 1}))
+    assert verdicts(tmp_path, found, [run], runs=False).migrated == code
+
+
+def test_langchain_a_superset_of_no_calls_checks_nothing(tmp_path: Path) -> None:
+    said = {"reference_outputs": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
+    examples = {"trajectory_match_mode": "superset", "examples": [said, *json.loads(reference(""))["examples"]]}
+    found = migrate(tmp_path, json.dumps(examples), "references.json")
+    assert [note.kind for note in found.notes] == ["ignored"]
+
+
 def agentci(assertion: str) -> str:
     return (
         "name: t\nagent: m:f\nframework: langgraph\ndefaults: {max_cost_usd: 1}\n"

@@ -8,7 +8,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from passmuster.migration._draft import Migrated, Note, made
+from passmuster.migration._draft import Migrated, Note, entries_of, made, text_of
 from passmuster.suite import Entry, Mapping, Node, Scalar, Sequence, find_root
 
 _PATHS = ("policy", "context_file")
@@ -18,7 +18,12 @@ _PATHS = ("policy", "context_file")
 def moved(found: Migrated, source: Path, target: Path) -> Migrated:
     """The same suite for another folder, with paths relative to it; a note says where they need `--root`."""
     notes: list[Note] = []
-    suite = cast(Mapping, _moved(found.suite, source.resolve().parent, target.resolve(), notes))
+    folder = source.resolve().parent
+    suite = cast(Mapping, _moved(found.suite, folder, target.resolve(), notes))
+    function = entries_of(found.suite.get("agent")).get("python")
+    if function is not None and folder != target.resolve().parent:
+        text = f"'{text_of(function)}' is imported from the folder of the suite; to run it live, write the suite there"
+        notes.append(Note(function.line, "changed", text))
     return replace(found, suite=suite, notes=(*found.notes, *notes))
 
 

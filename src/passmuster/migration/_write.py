@@ -12,7 +12,7 @@ _WIDTH = 110
 _HEADINGS = {
     ("weaker", "lost"): "This suite asks less than its origin. What was not carried over, or only in part:",
     ("changed",): "Checked in another way than by its origin:",
-    ("ignored",): "Left out, because it checks nothing:",
+    ("ignored",): "These parts check nothing:",
 }
 
 

@@ -11,12 +11,10 @@ from passmuster.suite import Mapping, Node, Scalar, Sequence, SuiteFile, fields_
 
 DESCRIPTION = "Specs of AgentCI (ciagent), version 2: queries with three layers."
 
+_RUNNERS = ("runner", "conversation_runner", "conversation_adapter")
+"""Functions that get the query, or the conversation so far, and return a trace or a text."""
 _IGNORED = {
-    "runner": "'runner' checks nothing; to run the agent live, state 'agent: {python: module:function}'",
-    **{
-        key: f"'{key}' checks nothing; to run the agent live, state 'agent: {{python: …}}'"
-        for key in ("conversation_adapter", "conversation_runner")
-    },
+    **{key: f"'{key}' checks nothing; 'passmuster run --live' calls it" for key in _RUNNERS},
     "adapter": "'adapter' checks nothing; the format of traces is detected",
     "baseline_dir": "'baseline_dir' checks nothing; compare with golden traces by --baseline DIR",
     "persona_config": "'persona_config' checks nothing; only scripted turns are run",
@@ -61,7 +59,17 @@ def translate(document: Mapping, draft: Draft) -> Mapping:
                 found["judge_config"] = _judge_config(entry.value, draft)
             case key if not passed_over(entry, fields_of(SuiteFile), draft):
                 found[key] = entry.value
+    if runner := _runner(document):
+        found["agent"] = made({"name": found.get("agent") or made("agent", runner), "python": runner}, runner)
     return rebuilt(document, found)
+
+
+def _runner(document: Mapping) -> Node | None:
+    """What runs the agent live, where it is stated as here: `module:function`."""
+    if isinstance(document.get("agent"), Mapping):
+        return None
+    stated = [document.get(key) for key in _RUNNERS]
+    return next((node for node in stated if re.fullmatch(r"[\w.]+:[\w.]+", text_of(node))), None)
 
 
 def _scenario(node: Node, draft: Draft) -> Node:

@@ -79,17 +79,34 @@ def _scenario(node: Node, id_: str, query: str, top: dict[str, Node], draft: Dra
         del found.found["query"]
     mode = text_of(stated.get("trajectory_match_mode") or top.get("trajectory_match_mode")) or "strict"
     arguments = text_of(stated.get("tool_args_match_mode") or top.get("tool_args_match_mode")) or "exact"
+    arguments = _compared(mode, arguments)
     if mode not in _CALLS:
         found.note(node, "changed", f"the match mode '{mode}' is not known; 'strict' is asked")
     calls = [_call(call, arguments, found) for message in _reference(stated) or () for call in _tool_calls(message)]
+    if not calls and mode == "superset":
+        found.note(node, "ignored", "a 'superset' of no calls is any calls, which checks nothing")
+        return found
     if not calls:
         found.state("path", "max_tool_calls", 0, node)
         return found
-    asked = {**_CALLS.get(mode, _CALLS["strict"]), **({"args": "exact"} if arguments == "exact" else {})}
+    closed = {"args": "exact"} if arguments in ("exact", "most") else {}
+    asked = {**_CALLS.get(mode, _CALLS["strict"]), **closed}
     found.state("path", "expected_calls", {"calls": calls, **asked}, node)
     if mode == "strict":
         found.note(node, "changed", "'strict' compares tool calls in their order; texts between them are not compared")
     return found
+
+
+def _compared(mode: str, arguments: str) -> str:
+    """How arguments are compared: `exact`, `ignore`, or with those of the reference as the `least` or the `most`.
+
+    agentevals compares in both directions where calls are `unordered`, and in the other one for a `subset`.
+    """
+    if arguments not in ("subset", "superset"):
+        return arguments
+    if mode == "unordered":
+        return "exact"
+    return "least" if (arguments == "superset") != (mode == "subset") else "most"
 
 
 def _tool_calls(message: Node) -> list[Node]:
@@ -116,7 +133,10 @@ def _call(node: Node, arguments: str, found: ScenarioDraft) -> Node:
     if not isinstance(values, dict):
         found.note(node, "lost", f"the arguments of {text_of(tool)} are no map, so they are not compared")
         return made({"tool": tool}, node)
-    return made({"tool": tool, "args": {key: _literal(value) for key, value in values.items()}}, node)
+    asked = {key: _literal(value) for key, value in values.items()}
+    if arguments == "most":
+        asked = {key: {"$one_of": [value, {"$absent": True}]} for key, value in asked.items()}
+    return made({"tool": tool, "args": asked}, node)
 
 
 def _literal(value: Any) -> Any:
