@@ -62,6 +62,8 @@ def _results(fields: Mapping[str, Any], record: Record) -> list[Mapping[str, Any
 def _run(result: Mapping[str, Any], record: Record, index: int, lose: Lose) -> RunLog:
     run = RunLog(record, trace_id=result["id"] if isinstance(result.get("id"), str) else None)
     prompt, response = _map(result, "prompt"), _map(result, "response")
+    if not prompt and not response:
+        raise BadRecord(record.offset, "is no result of promptfoo: it has no 'prompt' and no 'response'")
     query = prompt.get("raw")
     run.query = query if isinstance(query, str) else None
     spent = _map(response, "tokenUsage")
