@@ -33,6 +33,23 @@ def test_all_that_is_declared_is_a_word() -> None:
     assert {*KINDS, *RULES, *declared_metrics()} <= set(WORDS)
 
 
+def test_every_key_that_a_suite_can_have_is_a_word() -> None:
+    found: set[str] = set()
+
+    def look(node: object) -> None:
+        if isinstance(node, dict):
+            found.update(node["properties"] if isinstance(node.get("properties"), dict) else ())
+            for value in node.values():
+                look(value)
+        elif isinstance(node, list):
+            for value in node:
+                look(value)
+
+    look(api.json_schema("suite"))
+    assert len(found) > 200
+    assert found <= set(WORDS)
+
+
 def test_the_list_has_every_word() -> None:
     listed = told().output.replace(",", " ").split()
     assert not [word for word in WORDS if word not in listed]

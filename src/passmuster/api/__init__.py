@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from passmuster.api._evaluate import evaluate
     from passmuster.api._evaluate_runs import evaluate_runs
     from passmuster.api._explain import Why, WhyPart, WhyTest, WhyTrace, explain
-    from passmuster.api._help import KeyHelp, Topic, explain_word, topics
+    from passmuster.api._help import explain_word, topics
     from passmuster.api._history import read_history
     from passmuster.api._import_traces import Imported, import_traces
     from passmuster.api._init_suite import Initialized, init_suite
     from passmuster.api._inputs import StandardInput, executors, trace_formats
+    from passmuster.api._keys_within import KeyHelp, Topic
     from passmuster.api._lint_finding import LINTS, LintFinding
     from passmuster.api._live_session import LiveOptions, LiveProgress, OnLive
     from passmuster.api._load_suite import load_suite

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from passmuster.suite.grammar._globs import escape_glob, glob_matcher, is_literal, why_bad_glob, why_no_tool
     from passmuster.suite.grammar._reader import Reader
     from passmuster.suite.grammar._records import (
+        Field,
         Key,
         Mistake,
         Record,
