@@ -49,6 +49,9 @@ def template(node: ast.expr | None) -> str:
 def raised(tree: ast.Module) -> list[str]:
     found = []
     for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == "mistakes":
+            tuples = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Yield)]
+            found += [template(one.elts[1]) for one in tuples if isinstance(one, ast.Tuple)]
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             index = RAISED.get(name, len(node.args))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import snowballstemmer
 
-STOP_WORDS = {"not"}
+STOP_WORDS = {"not", "then", "to"}
 """Words of a suite that no search looks for."""
 
 

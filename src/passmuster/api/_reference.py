@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterable, Iterator
 
 from passmuster.agents import HttpAgent
-from passmuster.checks import KINDS, LAYERS, RULES, Argument, BuiltInKind, MatcherWords, Selector, ToolEntry, rule_class
+from passmuster.checks import (
+    KINDS,
+    LAYERS,
+    RULES,
+    Argument,
+    BuiltInKind,
+    MatcherWords,
+    Retrieval,
+    Selector,
+    ToolEntry,
+    rule_class,
+)
 from passmuster.judges import JudgeConfig
 from passmuster.migration import ORIGINS
 from passmuster.reports import FORMATS as REPORT_FORMATS
@@ -23,6 +34,7 @@ RECORDS: dict[str, type[Record]] = {
     "waiver": Waiver,
     "baseline": BaselineSpec,
     "judge_config": JudgeConfig,
+    "retrieval": Retrieval,
     "agent": Agent,
     "agent.http": HttpAgent,
     "policy tool": ToolEntry,

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from passmuster.checks.kinds.run_limits import LIMITS
     from passmuster.checks.layers._layer_map import LAYERS
     from passmuster.checks.layers._scenario import ScenarioCheck
+    from passmuster.checks.layers.path.retrieval import Retrieval
     from passmuster.checks.matchers import MatcherWords
     from passmuster.checks.rules import RULES, rule_class
 else:
