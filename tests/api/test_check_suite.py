@@ -97,6 +97,12 @@ CONTRADICTIONS: dict[str, tuple[str, str, int]] = {
         "never_fires",
         5,
     ),
+    "before on a tool that its only scenario forbids": (
+        "tests:\n- id: order\n  metric: sequence_valid\n  scenarios: [A]\n  rules:\n"
+        "  - {type: before, first: look, then: pay}\nscenarios: [{id: A, path: {forbidden_tools: [pay]}}]\n",
+        "never_fires",
+        6,
+    ),
     # minimum above maximum
     "count": (rules("{type: count, tool: pay, min: 3, max: 2}"), "invalid", 5),
     "count in two rules": (
@@ -194,6 +200,9 @@ def test_a_planted_contradiction_is_an_error(name: str, tmp_path: Path) -> None:
 
 
 NOT_CONTRADICTING = {
+    "order of tools that one scenario forbids": (
+        rules("{type: before, first: look, then: pay}") + "scenarios: [{id: A, path: {max_tool_calls: 0}}]\n"
+    ),
     "blocked elsewhere": (
         "tests:\n"
         "- {id: a, metric: tool_blocklist, blocklist: [pay], scenarios: [A]}\n"

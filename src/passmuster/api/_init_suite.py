@@ -12,7 +12,7 @@ from msgspec import Struct
 from passmuster import engine
 from passmuster._problems import Problem, TraceError, UsageError
 from passmuster.api._learned_rules import learn
-from passmuster.api._learned_suite import POLICY, SuiteText, possible_thresholds
+from passmuster.api._learned_suite import SuiteText, possible_thresholds
 from passmuster.api._observed_traces import Observed
 from passmuster.api._options import RunOptions
 from passmuster.api._output_files import create_files
@@ -35,6 +35,8 @@ class Initialized(Struct, frozen=True):
     tools: int = 0
     order_rules: int = 0
     scenarios: int = 0
+    only_warned: tuple[str, ...] = ()
+    """What too few traces bear out to fail a run for it."""
     verdict: str = "pass"
     """That of the suite on the traces it was learned from."""
 
@@ -58,9 +60,7 @@ def init_suite(paths: Sequence[str], options: SourceOptions, *, folder: str = ".
     with trace_sources(paths, options.format) as sources:
         observed = _observe(sources, options)
         text = SuiteText(here.name or "agent", _named(paths, here), observed, learned := learn(observed))
-        documents = {SUITE: text.suite(possible_thresholds(bool(text.tasks)))}
-        if text.checks_arguments:
-            documents[POLICY] = text.policy()
+        documents = {SUITE: text.suite(possible_thresholds(bool(text.tasks))), **text.policies}
         draft = _evaluate(here, documents, sources, options)
         reached = [line.id for line in draft.gate if line.kind == "threshold" and line.status == "pass"]
         cost = draft.metrics["mean_cost_usd"].value if "mean_cost_usd" in draft.metrics else None
@@ -74,6 +74,7 @@ def init_suite(paths: Sequence[str], options: SourceOptions, *, folder: str = ".
         tools=len(observed.tools),
         order_rules=len(learned.order),
         scenarios=len(text.tasks),
+        only_warned=text.only_warned,
         verdict=report.verdict,
     )
 

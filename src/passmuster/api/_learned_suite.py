@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterator
 
 from passmuster import metrics
 from passmuster._problems import plural
-from passmuster.api._learned_rules import Learned, LearnedArgument, LearnedOrder, LearnedTool
-from passmuster.api._observed_traces import ArgumentFacts, Observed, TaskFacts
+from passmuster.api._learned_policy import LIKELY_POLICY, POLICY, PolicyText, is_nameable, tool_pattern
+from passmuster.api._learned_rules import FEW, Learned, LearnedOrder
+from passmuster.api._observed_traces import Observed, TaskFacts
 from passmuster.api._yaml_text import comment, commented, yaml_block, yaml_list, yaml_scalar
-from passmuster.checks import LAYERS, LIMITS, Argument, BuiltInKind, ToolEntry, rule_class
-from passmuster.redaction import Redactor, is_secret_name
+from passmuster.checks import LAYERS, LIMITS, BuiltInKind, rule_class
+from passmuster.redaction import Redactor
 from passmuster.scoring import declared_metrics
-from passmuster.suite import SuiteFile, escape_glob, fields_of, first_line, why_bad_glob, why_no_tool
+from passmuster.suite import SuiteFile, fields_of, first_line, glob_matcher
 
-POLICY = "policies/tools.yaml"
 _MOST_SCENARIOS = 200
 _MOST_ALLOWED = 1_000
 _LONGEST_SEQUENCE = 40
-_LONGEST_NAME = 500
-"""Of a tool or an argument; YAML takes keys of up to 1,024 characters."""
 _HEADROOM = 1.5
 """How much more than any trace a run may take before it warns."""
 _COST_GUARD = 2.0
@@ -37,62 +34,19 @@ class SuiteText:
     def __init__(self, name: str, sources: list[str], observed: Observed, learned: Learned) -> None:
         self._name, self._sources, self._observed, self._learned = name, sources, observed, learned
         self._redactor = Redactor()
+        self.policies = PolicyText(observed, learned, self._redactor).documents()
         self.tasks = dict(self._tasks())
 
     @property
-    def checks_arguments(self) -> bool:
-        """Whether there is anything to say about arguments, and so a policy."""
-        return any(_unclear(tool) is None for tool in self._learned.tools)
-
-    # ── The policy ──────────────────────────────────────────────────────────────────────────────────────────
-
-    def policy(self) -> str:
-        """The text of the policy file."""
-        found = comment(
-            f"{first_line(BuiltInKind('args_valid').record.__doc__)} Types and what is required were learned from "
-            f"{plural(self._observed.traces, 'trace')}; values in comments were seen and are not required."
-        )
-        closed = fields_of(ToolEntry)["additional_arguments"].key.description
-        found += comment(f"`additional_arguments`: {closed} By default they are.")
-        for key in ("type", "required", "min", "max", "enum"):
-            found += comment(f"`{key}`: {fields_of(Argument)[key].key.description}")
-        return found + "\ntools:\n" + "\n".join(self._tool(tool) for tool in self._learned.tools)
-
-    def _tool(self, tool: LearnedTool) -> str:
-        name = yaml_scalar(tool_pattern(tool.name))
-        calls = f"in {plural(tool.facts.seen.traces, 'trace')}"
-        if (unclear := _unclear(tool)) is not None:
-            return comment(f"{name}: not checked, because {unclear}", "  ")
-        if not tool.asked and not tool.rare:
-            return f"  {name}: {{}} # called without arguments, {calls}\n"
-        found = f"  {name}: # {calls}\n    # additional_arguments: false\n"
-        found += "    arguments:\n" if tool.asked else "    arguments: {}\n"
-        for argument in tool.asked:
-            found += f"      {self._argument(argument)}{self._seen(argument)}\n"
-        for argument in tool.rare:
-            found += (
-                f"      # {self._argument(argument)} # seen in {plural(argument.facts.given.traces, 'trace')} only\n"
-            )
-        return found
-
-    def _argument(self, argument: LearnedArgument) -> str:
-        types = argument.types
-        type_ = yaml_scalar(types[0]) if len(types) == 1 else yaml_list(types)
-        return f"{yaml_scalar(argument.name)}: {{ type: {type_}{', required: true' if argument.required else ''} }}"
-
-    def _seen(self, argument: LearnedArgument) -> str:
-        """What was seen of the values, as a comment: a range, or the few strings there were."""
-        facts, found = argument.facts, []
-        if argument.always and not argument.required:
-            found.append("required: true")
-        if is_secret_name(argument.name):
-            facts = ArgumentFacts()
-        if facts.low is not None and facts.high is not None:
-            found.append(f"min: {yaml_scalar(facts.low)}, max: {yaml_scalar(facts.high)}")
-        texts = sorted(facts.texts or ())
-        if texts and len(texts) < facts.given.traces and all(self._hidden(text) == text for text in texts):
-            found.append(f"enum: {yaml_list(texts)}")
-        return f" # seen: {', '.join(found)}" if found else ""
+    def only_warned(self) -> tuple[str, ...]:
+        """What the suite warns of that more traces could make block."""
+        likely = len(self._learned.likely_order)
+        found = {
+            "other tools": self._knows_calls and self._learned.traces_for_tools,
+            plural(likely, "more order rule"): likely,
+            "some arguments": LIKELY_POLICY in self.policies,
+        }
+        return tuple(words for words, warned in found.items() if warned)
 
     # ── The suite ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,6 +56,11 @@ class SuiteText:
             f"Learned by `passmuster init` from {plural(self._observed.traces, 'trace')}, which it passes on. Read it, "
             "remove what is not meant, and turn comments into rules."
         )
+        if self._observed.traces < FEW:
+            found += comment(
+                "So few traces cannot tell a rule from chance: whatever all of them do is asked of every run. Correct "
+                "what is not meant, or learn from 50 traces or more."
+            )
         found += f'version: "1"\nsuite: {yaml_scalar(self._name)}\n\n'
         if self._sources:
             found += comment(_key("traces")) + yaml_block("traces", self._sources, "") + "\n"
@@ -113,25 +72,21 @@ class SuiteText:
         return found + self._thresholds(thresholds, mean_cost)
 
     def _tests(self) -> Iterator[str]:
-        if self.checks_arguments:
-            yield (
-                comment(first_line(BuiltInKind("args_valid").record.__doc__), "  ")
-                + f"  - id: arguments\n    metric: args_valid\n    policy: {POLICY}\n"
-            )
+        if POLICY in self.policies:
+            yield _arguments_test("arguments", POLICY)
+        if LIKELY_POLICY in self.policies:
+            yield _arguments_test("likely_arguments", LIKELY_POLICY, blocks=False)
         if self._knows_calls and len(self._observed.tools) <= _MOST_ALLOWED:
             yield self._allowlist()
-        if order := [one for one in self._learned.order if all(map(is_nameable, (*one.firsts, one.then)))]:
-            yield _order_test(order)
+        for order, blocks in ((self._learned.order, True), (self._learned.likely_order, False)):
+            if nameable := [one for one in order if all(map(is_nameable, (*one.firsts, one.then)))]:
+                yield _order_test(nameable, blocks)
         if self._limits():
             yield self._limits()
         if path := self._usual_path():
             yield path
-        if not self._knows_calls:
-            yield (
-                comment(first_line(BuiltInKind("tool_blocklist").record.__doc__), "  ")
-                + "  - id: no_privileged_tools\n    metric: tool_blocklist\n"
-                + f"    blocklist: {yaml_list(_PRIVILEGED)}\n"
-            )
+        if not self._knows_calls or self._learned.traces_for_tools:
+            yield self._blocklist()
 
     @property
     def _knows_calls(self) -> bool:
@@ -140,10 +95,11 @@ class SuiteText:
     def _allowlist(self) -> str:
         found = comment(f"{_rule('allowlist')} These are the tools that the traces call.", "  ")
         severity = ""
-        if not self._learned.tools_are_complete and self._observed.traces >= 100:
-            rate = f"{self._learned.unknown_tools_rate:.1%}"
+        if needed := self._learned.traces_for_tools:
             found += comment(
-                f"It only warns: {rate} of the traces call a tool that no other does, so new ones will bring more.",
+                f"It only warns: about {self._learned.new_tools:.1%} of new runs will call a tool that none of these "
+                "traces does. Add the agent's other tools and delete `severity`, or learn from more traces (about "
+                f"{needed}, if they bring no new tool).",
                 "  ",
             )
             severity = "    severity: warn\n"
@@ -151,6 +107,15 @@ class SuiteText:
         return (
             f"{found}  - id: known_tools\n    metric: sequence_valid\n{severity}    rules:\n"
             f"      - type: allowlist\n{tools}"
+        )
+
+    def _blocklist(self) -> str:
+        """Where other tools may be called, those that sound privileged may not."""
+        patterns = [one for one in _PRIVILEGED if not any(map(glob_matcher(one), self._observed.tools))]
+        return (
+            comment(first_line(BuiltInKind("tool_blocklist").record.__doc__), "  ")
+            + "  - id: no_privileged_tools\n    metric: tool_blocklist\n"
+            + f"    blocklist: {yaml_list(patterns)}\n"
         )
 
     def _limits(self) -> str:
@@ -284,26 +249,6 @@ def possible_thresholds(has_scenarios: bool) -> tuple[str, ...]:
     return ("pass_rate", "latency_p95") if has_scenarios else ("latency_p95",)
 
 
-def _unclear(tool: LearnedTool) -> str | None:
-    """Why the arguments of a tool cannot be checked; None where they can."""
-    if not is_nameable(tool.name):
-        return "no pattern fits its name alone"
-    if any(len(argument.name) > _LONGEST_NAME for argument in (*tool.asked, *tool.rare)):
-        return f"an argument has a name of more than {_LONGEST_NAME} characters"
-    return tool.facts.unclear
-
-
-def is_nameable(name: str) -> bool:
-    """Whether a pattern fits a tool of this name and no other; some names a suite refuses, for they look like slips."""
-    pattern = escape_glob(name)
-    return len(name) <= _LONGEST_NAME and not (why_bad_glob(pattern) or why_no_tool(pattern))
-
-
-def tool_pattern(name: str) -> str:
-    """A pattern that fits a tool of this name, and as little else as can be."""
-    return escape_glob(name) if is_nameable(name) else re.sub(r"[^\w.:/-]", "?", name)
-
-
 def above(most: float, factor: float, *, whole: bool = False) -> float:
     """A round number of at least `factor` times as much."""
     if most <= 0:
@@ -314,9 +259,21 @@ def above(most: float, factor: float, *, whole: bool = False) -> float:
     return float(math.ceil(rounded)) if whole else float(f"{rounded:.12g}")
 
 
-def _order_test(order: list[LearnedOrder]) -> str:
+def _arguments_test(id_: str, policy: str, *, blocks: bool = True) -> str:
+    severity = "" if blocks else "    severity: warn\n"
+    found = comment(first_line(BuiltInKind("args_valid").record.__doc__), "  ") if blocks else ""
+    return f"{found}  - id: {id_}\n    metric: args_valid\n{severity}    policy: {policy}\n"
+
+
+def _order_test(order: list[LearnedOrder], blocks: bool) -> str:
     found = comment(f"{_rule('before')} Beside each rule: how many traces call `then`; all of them agree.", "  ")
-    found += "  - id: usual_order\n    metric: sequence_valid\n    rules:\n"
+    if blocks:
+        found += "  - id: usual_order\n    metric: sequence_valid\n    rules:\n"
+    else:
+        found += comment(
+            "These only warn, for it may be chance. Move those that are meant to a test that blocks.", "  "
+        )
+        found += "  - id: likely_order\n    metric: sequence_valid\n    severity: warn\n    rules:\n"
     for one in order:
         firsts = [tool_pattern(first) for first in one.firsts]
         first = yaml_scalar(firsts[0]) if len(firsts) == 1 else yaml_list(firsts)

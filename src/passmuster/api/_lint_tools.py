@@ -34,6 +34,10 @@ class _Stated(Struct, frozen=True):
         """Whether both are asked of some run."""
         return self.runs is None or other.runs is None or not self.runs.isdisjoint(other.runs)
 
+    def reaches(self, other: _Stated) -> bool:
+        """Whether it is asked of all runs that the other is asked of."""
+        return self.runs is None or (other.runs is not None and other.runs <= self.runs)
+
 
 def tool_findings(suite: Suite) -> Iterator[LintFinding]:
     """All findings about tools."""
@@ -71,7 +75,8 @@ def _excludes(other: _Stated, tool: str) -> bool:
 def _excluding(one: _Stated, forbidding: Iterable[_Stated]) -> _Stated | None:
     """What forbids every tool that a demand is about."""
     found: _Stated | None = None
-    others = [other for other in forbidding if other is not one and other.meets(one)]
+    always = one.demand.kind == "least"  # else it is met by runs that it says nothing about
+    others = [other for other in forbidding if other is not one and (other.meets if always else other.reaches)(one)]
     for tool in one.demand.tools:
         found = next((other for other in others if _excludes(other, tool)), None)
         if found is None:

@@ -1,8 +1,7 @@
 """What a number of traces have in common: tools, the shapes of their arguments, their order, what runs use up.
 
-Traces are added one by one, and what is kept does not grow with their number. For every regularity two figures are
-kept: in how many traces it holds, and the sum of their numbers. Where it holds in all traces but one, the difference of
-two sums is the number of that one, which tells how many traces would have failed had they not been seen.
+Traces are added one by one, and what is kept does not grow with their number: for every regularity, in how many traces
+it holds.
 """
 
 from __future__ import annotations
@@ -19,34 +18,20 @@ _MOST_ARGUMENTS = 200
 _MOST_TEXTS = 8
 _LONGEST_TEXT = 40
 _MOST_TOOLS_IN_ORDER = 100
+_FIRST_TRACES = 4
 _MOST_TASKS = 5_000
 _MOST_SEQUENCES = 50
-
-
-class Seen(Struct):
-    """The traces in which something is so: how many, and the sum of their numbers."""
-
-    traces: int = 0
-    numbers: int = 0
-
-    def add(self, number: int) -> None:
-        """One more trace."""
-        self.traces += 1
-        self.numbers += number
-
-    def without(self, other: Seen) -> int | None:
-        """The number of the only trace of these that is not among the others; None where it is not exactly one."""
-        return self.numbers - other.numbers if self.traces == other.traces + 1 else None
 
 
 class ArgumentFacts(Struct):
     """One argument of a tool."""
 
-    always: Seen = field(default_factory=Seen)
-    """The traces in which every call of the tool has it."""
-    given: Seen = field(default_factory=Seen)
-    """The traces in which some call has it."""
-    types: dict[str, Seen] = field(default_factory=dict)
+    always: int = 0
+    """In how many traces every call of the tool has it."""
+    given: int = 0
+    """In how many traces some call has it."""
+    types: dict[str, int] = field(default_factory=dict)
+    """In how many traces it has each type."""
     low: float | None = None
     high: float | None = None
     texts: set[str] | None = field(default_factory=set)
@@ -66,7 +51,8 @@ class ArgumentFacts(Struct):
 class ToolFacts(Struct):
     """One tool."""
 
-    seen: Seen = field(default_factory=Seen)
+    traces: int = 0
+    """In how many it is called."""
     most_calls: int = 0
     """In one trace."""
     arguments: dict[str, ArgumentFacts] = field(default_factory=dict)
@@ -96,8 +82,8 @@ class Observed(Struct):
     calls_unknown: int = 0
     """Traces that do not record their calls."""
     tools: dict[str, ToolFacts] = field(default_factory=dict)
-    earlier: dict[tuple[str, str], Seen] = field(default_factory=dict)
-    """By two tools: the traces in which the first succeeded before the first call of the second."""
+    earlier: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By two tools: in how many traces the first succeeded before the first call of the second."""
     most: dict[str, float] = field(default_factory=dict)
     """The highest figure of a run by the key that limits it; without those that some trace does not state."""
     unknown: set[str] = field(default_factory=set)
@@ -107,7 +93,6 @@ class Observed(Struct):
 
     def add(self, trace: Trace) -> None:
         """One more trace."""
-        number = self.traces
         self.traces += 1
         view = _VIEWER.view(trace)
         self.calls_unknown += trace.calls_unknown
@@ -117,10 +102,10 @@ class Observed(Struct):
                 self.unknown.add(key)
             else:
                 self.most[key] = max(value, self.most.get(key, 0.0))
-        self._add_calls(view, number)
+        self._add_calls(view)
         self._add_task(view, figures)
 
-    def _add_calls(self, view: View, number: int) -> None:
+    def _add_calls(self, view: View) -> None:
         counts: dict[str, int] = {}
         given: dict[str, dict[str, int]] = {}
         types: dict[tuple[str, str], set[str]] = {}
@@ -140,23 +125,19 @@ class Observed(Struct):
                 facts.unclear = f"it takes more than {_MOST_ARGUMENTS} different arguments"
         for tool, calls in counts.items():
             facts = self.tools[tool]
-            facts.seen.add(number)
+            facts.traces += 1
             facts.most_calls = max(calls, facts.most_calls)
             for name, times in given.get(tool, {}).items():
                 argument = facts.arguments[name]
-                argument.given.add(number)
-                if times == calls:
-                    argument.always.add(number)
+                argument.given += 1
+                argument.always += times == calls
                 for one in types[tool, name]:
-                    argument.types.setdefault(one, Seen()).add(number)
+                    argument.types[one] = argument.types.get(one, 0) + 1
         if len(counts) <= _MOST_TOOLS_IN_ORDER:
             for first, then in _earlier(view):
-                pair = self.earlier.get((first, then))
-                # What holds in all traces but one holds in the first or the second.
-                if pair is None and self.tools[then].seen.traces <= 2:
-                    pair = self.earlier[first, then] = Seen()
-                if pair is not None:
-                    pair.add(number)
+                # What holds in all traces but a few holds in one of the first.
+                if (first, then) in self.earlier or self.tools[then].traces <= _FIRST_TRACES:
+                    self.earlier[first, then] = self.earlier.get((first, then), 0) + 1
 
     def _add_task(self, view: View, figures: dict[str, float | None]) -> None:
         trace = view.trace

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from passmuster import engine
 from passmuster._problems import InputError, Problem, UsageError
-from passmuster.api._learned_suite import is_nameable
+from passmuster.api._learned_policy import is_nameable
 from passmuster.api._load_suite import load_suite
 from passmuster.api._options import RunOptions
 from passmuster.api._output_files import write_file

@@ -25,7 +25,7 @@ def command(
     FOLDER (default: the current one) gets passmuster.yaml and its policies.
 
     With --traces it is learned from traces of any format: tools and their arguments, the usual order, what runs take.
-    It passes on these traces, and what few of them bear out is a comment. Without, it is the example with its traces.
+    It passes on these traces; what too few of them bear out only warns. Without, it is the example with its traces.
 
     Exit codes: 0 the suite was written, 2 the input is wrong or a file is in the way.
 
@@ -41,6 +41,10 @@ def command(
         lines.append(
             f"learned from {plural(made.traces, 'trace')}: {', '.join(found)}; verdict on them: {made.verdict}"
         )
+        if made.only_warned:
+            lines.append(
+                f"too few traces to block, so they warn: {', '.join(made.only_warned)}; {made.files[0]} says why"
+            )
     suite = [folder] if folder != "." else []
     again = shlex.join(["passmuster", "run", *suite, *(["--traces", "PATH"] if "-" in traces else [])])
     print_lines(map(reports.one_line, [*lines, f"Next: {again}"]))
