@@ -27,7 +27,7 @@ from passmuster import api
 
 SIZES = (20, 50, 100, 200, 300)
 LIMIT = 0.01
-_FRESH = 100
+_FRESH = 50
 """How many further traces of a generated agent are evaluated."""
 
 Record = dict[str, Any]
@@ -196,7 +196,7 @@ def main() -> int:
     """Print the figures; 1 where a mean share is above the limit."""
     words = argparse.ArgumentParser(prog="python -m bench.learned_suites", description=__doc__.splitlines()[0])
     words.add_argument("--traces", help="recorded traces to draw samples from, instead of generated agents")
-    words.add_argument("--agents", type=int, default=40, help="how many agents, or samples of recorded traces")
+    words.add_argument("--agents", type=int, default=100, help="how many agents, or samples of recorded traces")
     words.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     words.add_argument("--seed", type=int, default=1)
     given = words.parse_args()

@@ -225,6 +225,6 @@ def test_tables_fit_in_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     table = invoke("show", folder).output.split("\n\n")[1].splitlines()
     assert len(table) == 13
     assert max(map(len, table)) <= columns
-    assert table[12].split()[:3] == ["12", "0af7651916c…", "a.jsonl:12"]
+    assert table[12].split()[:3] == ["12", "0af76…80319c", "a.jsonl:12"]
     timeline = invoke("show", folder, "--trace", "#1").output.split("\n\n")[1].splitlines()
     assert max(map(len, timeline)) == columns

@@ -1,4 +1,5 @@
-"""What a person sees: the console report of whole runs as files, at 80 and 120 columns, with and without colour.
+"""What a person sees, as files: the console report of whole runs at 80 and 120 columns, with and without colour, and
+what other commands print.
 
 `python -m tests.reports.test_screens` writes what is shown now into `screens`, for review.
 """
@@ -18,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli_runner import CliRunner
 
 from passmuster import api
+from passmuster.cli._main import command
 from passmuster.reports import show_console
 from passmuster.reports._screen import cells
 from passmuster.scoring import Report
@@ -223,8 +226,55 @@ def test_more_detail_shows_more_and_the_most_shows_all(tmp_path: Path) -> None:
             assert f"traces/runs.jsonl:{scenario.worst_run.line}" in everything
 
 
+COMMANDS = {
+    "check": "check contradictory.yaml",
+    "compare": "compare traces/good.jsonl traces/broken.jsonl",
+    "explain": "explain . traces/broken.jsonl --trace 2.2.0-sup-003",
+    "formats": "formats",
+    "init": "init learned --traces traces/good.jsonl",
+    "mistake": "run --traces nowhere.jsonl",
+    "promote": "promote own.jsonl --suite . --dry-run",
+    "show": "show traces/good.jsonl",
+    "timeline": "show traces/good.jsonl --trace 2.1.0-sup-003",
+}
+CONTRADICTORY = """\
+tests:
+  - {id: no_refunds, metric: tool_blocklist, blocklist: [issue_refund, "admin_*", admin_reset]}
+  - id: order
+    metric: sequence_valid
+    rules:
+      - {type: require, tool: issue_refund}
+      - {type: before, first: verify_identity, then: issue_refund}
+"""
+
+
+def printed(words: str, folder: Path, width: int) -> str:
+    """What a command prints on a terminal of this width to somebody who stands in the folder of the example."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+        _passing(folder)
+        own = {"query": "Close my account.", "steps": [_call("verify_identity", id=7), _call("close_account", id=7)]}
+        _write(folder, {"contradictory.yaml": CONTRADICTORY, "own.jsonl": json.dumps(own)})
+        patch.setenv("COLUMNS", str(width))
+        found = CliRunner().invoke(command, words.split())
+    return f"$ passmuster {words}\n{found.output}[exit {found.exit_code}]\n"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_prints_what_is_on_its_screen(name: str, width: int, tmp_path: Path) -> None:
+    found = printed(COMMANDS[name], tmp_path, width)
+    assert found == screen_file(f"command-{name}", width, colour=False).read_text(encoding="utf-8")
+    wide = [line for line in found.splitlines()[1:] if cells(line) > width]
+    assert name in ("promote", "mistake") or wide == []  # a suite to copy, and a message that is one line in logs
+
+
 def write_screens() -> None:
     SCREENS.mkdir(exist_ok=True)
+    for name, words in COMMANDS.items():
+        for width in WIDTHS:
+            with tempfile.TemporaryDirectory() as folder:
+                text = printed(words, Path(folder), width)
+                screen_file(f"command-{name}", width, colour=False).write_text(text, encoding="utf-8")
     for name in RUNS:
         with tempfile.TemporaryDirectory() as folder:
             report = report_of(name, Path(folder))

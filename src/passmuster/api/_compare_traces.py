@@ -165,7 +165,7 @@ class _Teller:
         for what in ("tokens", "cost_usd", "duration_ms"):
             was, is_ = getattr(first, what), getattr(second, what)
             if was != is_:
-                yield f"total {what}: {'unknown' if was is None else was} → {'unknown' if is_ is None else is_}"
+                yield f"total {what}: {_figure(was)} → {_figure(is_)}"
 
     def _value(self, tool: str, name: str, arguments: dict[str, Any]) -> str:
         if name not in arguments:
@@ -180,6 +180,10 @@ class _Teller:
 
     def _text(self, text: str) -> str:
         return self._redactor.text(text, _VALUE, self._known)
+
+
+def _figure(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.10g}"
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:

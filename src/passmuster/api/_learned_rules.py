@@ -38,8 +38,8 @@ class Family(Struct, frozen=True):
     """So many for each other rate."""
 
 
-_TYPES = Family(0.0015, kept=4.0, broken=0.01)
-_REQUIRED = Family(0.0015, kept=3.0, broken=0.04)
+_TYPES = Family(0.0015, kept=4.0, broken=0.015)
+_REQUIRED = Family(0.0015, kept=3.0, broken=0.05)
 _ORDER = Family(0.003, kept=0.5, broken=0.1)
 _UNSEEN_TOOLS = 0.1
 """Added to the tools that may not have been seen yet, as if one agent in four had a rare one more."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from passmuster._problems import plural
 from passmuster.api import CallStep, RunDivergence, TraceComparison
+from passmuster.reports import near_place
 
 _SIGNS = {"same": " ", "changed": "~", "gone": "-", "new": "+"}
 _LISTED = 20
@@ -33,7 +34,7 @@ def divergence_lines(found: TraceComparison, before: str, after: str) -> Iterato
 def _pair(pair: RunDivergence) -> Iterator[str]:
     first = pair.first
     at = "its answer" if first is None else f"call {first.after or first.before}"
-    yield f"{pair.name} ({pair.before} → {pair.after}): diverges at {at}"
+    yield f"{pair.name} ({near_place(pair.before)} → {near_place(pair.after)}): diverges at {at}"
     folded = 0
     for place, step in enumerate(pair.steps):
         near = pair.steps[max(0, place - _CONTEXT) : place + _CONTEXT + 1]

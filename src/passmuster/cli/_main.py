@@ -48,9 +48,9 @@ def main() -> int:
     asking_shell = os.environ.get("_PASSMUSTER_COMPLETE")
     if asking_shell:
         from passmuster.cli._completing import completion_lines  # late, as the commands are
-        from passmuster.cli._printing import print_lines
+        from passmuster.cli._printing import print_text
 
-        print_lines(completion_lines(command, asking_shell))
+        print_text("".join(f"{line}\n" for line in completion_lines(command, asking_shell)))
         return 0
     return run(command, sys.argv[1:])
 

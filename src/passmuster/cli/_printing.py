@@ -16,9 +16,14 @@ from passmuster._problems import InputError, OutsideError, Problem, plural
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print text, in the characters that standard output can show."""
+    """Print text for people, broken between words to the width of the terminal."""
+    print_text("".join(f"{line}\n" for line in reports.fitted(lines, _output())))
+
+
+def print_text(text: str) -> None:
+    """Print text as it is, in the characters that standard output can show."""
     stream = _output()
-    print_bytes(reports.encodable("".join(f"{line}\n" for line in lines), stream).encode(stream.encoding or "utf-8"))
+    print_bytes(reports.encodable(text, stream).encode(stream.encoding or "utf-8"))
 
 
 def print_document(schema: str, document: Struct, **more: object) -> None:
@@ -45,7 +50,10 @@ def say(text: str) -> None:
     if sys.stderr is None:
         return
     with contextlib.suppress(OutsideError, ValueError), open_pipe(sys.stderr):
-        print(api.without_tokens(text), file=sys.stderr, flush=True)
+        safe = api.without_tokens(text)
+        # In a log one message is one line, whatever COLUMNS states.
+        lines = reports.fitted(safe.splitlines(), sys.stderr) if sys.stderr.isatty() else (safe,)
+        print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import msgspec
 
 from passmuster._problems import plural
 from passmuster.api import Imported, Overview, RunSummary, TraceFormat
-from passmuster.reports import aligned, cut, one_line
+from passmuster.reports import aligned, cut, cut_middle, near_place, one_line
 
 _RUNS = 50
 """Runs that the table shows; the JSON has more."""
@@ -69,11 +69,11 @@ def overview_lines(
 def _runs(runs: Sequence[RunSummary], total: int, width: int) -> list[str]:
     rows: list[tuple[str, ...]] = [("#", "trace", "where", "calls", "failed", "model calls", "tokens", "query")]
     for number, run in enumerate(runs[:_RUNS], 1):
-        where = f"{run.file}:{run.line}" if run.line else run.file
+        where = near_place(f"{run.file}:{run.line}" if run.line else run.file)
         rows.append(
             (
                 str(number),
-                cut(one_line(run.trace_id or ""), 36),
+                cut_middle(one_line(run.trace_id or ""), 36),
                 one_line(where),
                 "?" if run.tool_calls is None else str(run.tool_calls),
                 str(run.failed_calls or ""),
@@ -93,7 +93,7 @@ def _fitting(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
         return *cells[:2], cells[2].rpartition("/")[2], *cells[3:]
 
     def with_short_id(cells: tuple[str, ...], _: int) -> tuple[str, ...]:
-        return cells[0], cut(cells[1], 12), cut(cells[2], 24), *cells[3:]
+        return cells[0], cut_middle(cells[1], 12), cut(cells[2], 24), *cells[3:]
 
     def with_short_query(cells: tuple[str, ...], most: int) -> tuple[str, ...]:
         return *cells[:-1], cut(cells[-1], most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passmuster.cli._command_line import argument, cli_command
 from passmuster.cli._completing import SCRIPTS
-from passmuster.cli._printing import print_lines
+from passmuster.cli._printing import print_text
 
 
 @cli_command("completion")
@@ -16,4 +16,4 @@ def command(shell: str) -> None:
       eval "$(passmuster completion bash)"                          # in ~/.bashrc
       passmuster completion fish > ~/.config/fish/completions/passmuster.fish
     """
-    print_lines([SCRIPTS[shell]])
+    print_text(SCRIPTS[shell] + "\n")

@@ -57,7 +57,7 @@ def command(
 
 def _lines(why: api.Why) -> Iterator[str]:
     for trace in why.traces:
-        place = trace.file if trace.line is None else f"{trace.file}:{trace.line}"
+        place = reports.near_place(trace.file if trace.line is None else f"{trace.file}:{trace.line}")
         scenario = f", scenario {trace.scenario}" if trace.scenario else ""
         yield f"Trace {trace.trace_id or f'#{trace.number}'} ({place}){scenario}"
         yield from _calls(trace)

@@ -6,7 +6,7 @@ from passmuster import api, reports
 from passmuster._problems import plural
 from passmuster.cli import _options as options
 from passmuster.cli._command_line import argument, cli_command, option
-from passmuster.cli._printing import print_lines, refusing
+from passmuster.cli._printing import print_lines, print_text, refusing
 
 
 @cli_command("promote")
@@ -49,7 +49,7 @@ def command(
             source, how, suite=suite, trace_id=trace_id, id_=id_, dry_run=dry_run, root=root, plugins=not no_plugins
         )
     if dry_run:
-        print_lines(made.text.splitlines())
+        print_text("".join(f"{line}\n" for line in made.text.splitlines()))
         return
     lines = [f"{made.suite_file}: added scenario {made.id} with {plural(made.calls, 'call')}"]
     if made.has_traces:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from passmuster.reports._history_text import history_lines
     from passmuster.reports._lint_text import lint_lines, lint_sarif
     from passmuster.reports._policy_text import changed_rule_lines
-    from passmuster.reports._text import aligned, cut, encodable, one_line
+    from passmuster.reports._screen import fitted
+    from passmuster.reports._text import aligned, cut, cut_middle, encodable, near_place, one_line
     from passmuster.reports.formats.console import show_console
     from passmuster.reports.formats.json import encoded, report_schema
 else:

@@ -51,9 +51,15 @@ def _verdict(report: Report) -> str:
 
 def _reason(report: Report, all_cases: list[Case], rest: str) -> str:
     if report.verdict == "error":
-        cause = next((case.message for case in reasons(report, all_cases) if case.message), "")
-        return f"the gate could not be decided{f': {_clause(cause)}' if cause else ''}"
+        cause = next((case for case in reasons(report, all_cases) if case.message), None)
+        return f"the gate could not be decided{f': {_undecided(cause)}' if cause else ''}"
     return _failures(report, all_cases, rest) if report.verdict == "fail" else _held(report, all_cases)
+
+
+def _undecided(case: Case) -> str:
+    """What could not be evaluated, and why."""
+    who = f"scenario {one_line(case.id)} " if case.scenario and case.message.startswith("could not") else ""
+    return f"{who}{_clause(case.message)}"
 
 
 def _failures(report: Report, all_cases: list[Case], rest: str) -> str:
@@ -63,7 +69,12 @@ def _failures(report: Report, all_cases: list[Case], rest: str) -> str:
     if tests:
         failed = _failed_traces(tests)
         on = f" on {failed} of {plural(report.traces.evaluated, 'trace')}" if failed else ""
-        parts.append(f"{len(tests)} of {plural(len(report.tests), 'test')} failed{on}")
+        broke = sum(case.ending == "error" for case in tests)
+        if broke < len(tests):
+            parts.append(f"{len(tests) - broke} of {plural(len(report.tests), 'test')} failed{on}")
+        if broke:
+            where = "" if parts else on
+            parts.append(f"{broke} of {plural(len(report.tests), 'test')} could not be evaluated{where}")
     scenarios = [case for case in broken if case.scenario]
     if scenarios:
         parts.append(_failed_scenarios(report, scenarios))

@@ -60,6 +60,11 @@ def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
             yield from ((part, style) for part in _broken(text, width))
 
 
+def fitted(lines: Iterable[str], stream: TextIO) -> Iterator[str]:
+    """Lines without a style, broken between words where the stream has a width."""
+    return (text for text, _ in wrapped(((line, "") for line in lines), screen_for(stream).width))
+
+
 def cells(text: str) -> int:
     """How many columns a terminal needs for a text."""
     if text.isascii():

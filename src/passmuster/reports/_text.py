@@ -6,6 +6,7 @@ shown as escapes, and what a build server would take for a command is broken by 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TextIO
@@ -272,6 +273,19 @@ def aligned(rows: Iterable[Sequence[str]], right: Collection[int] = ()) -> list[
         ).rstrip()
         for row in every
     ]
+
+
+def near_place(where: str) -> str:
+    """A file, perhaps with a line, as it is named from the current folder, where that is shorter."""
+    if not os.path.isabs(where):
+        return where
+    near = os.path.relpath(where)
+    return near if len(near) < len(where) else where
+
+
+def cut_middle(text: str, width: int) -> str:
+    """The text without its middle where it is longer: of ids, the end tells more than the middle."""
+    return text if len(text) <= width else f"{text[: width // 2 - 1]}…{text[len(text) - (width - width // 2) :]}"
 
 
 def cut(text: str, width: int) -> str:

@@ -179,7 +179,8 @@ def _judge_lines(suite: Suite, scenarios: Sequence[ScenarioRuns]) -> Iterator[Ga
             reasons[reason] = reasons.get(reason, 0) + times
     if reasons:
         first = min(reasons)
-        message = f"{plural(sum(reasons.values()), 'question')} had no verdict: {first}"
+        why = first if first.startswith("no verdict") else f"no verdict: {first}"
+        message = f"{plural(sum(reasons.values()), 'question')} had {why}"
         yield GateLine("judge", "no_verdict", "warning", "error", message, actual=sum(reasons.values()), expected=0)
     if spared:
         message = f"judges were not asked on {plural(spared, 'run')}, because an earlier check failed"
