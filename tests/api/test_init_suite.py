@@ -218,6 +218,17 @@ def test_scenarios_and_repeated_queries_are_kept_apart_from_the_gate(
     assert init(tmp_path / "asked", records, monkeypatch).scenarios == 8
 
 
+def test_a_figure_that_some_traces_lack_is_no_threshold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would warn on the very traces it was learned from."""
+    records = shop(8)
+    assert init(tmp_path / "all", records, monkeypatch).verdict == "pass"
+    assert "\n    latency_p95: " in (tmp_path / "all" / "passmuster.yaml").read_text()
+    for record in records[:3]:
+        del record["total_duration_ms"]
+    assert init(tmp_path / "some", records, monkeypatch).verdict == "pass"
+    assert "\n    # latency_p95: " in (tmp_path / "some" / "passmuster.yaml").read_text()
+
+
 def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policies").mkdir()

@@ -18,6 +18,7 @@ from passmuster.reports._reasons import reasons
 from passmuster.reports._relative_report import relative_report
 from passmuster.reports._screen import cells, wrapped
 from passmuster.reports._violation_groups import group_line, grouped
+from passmuster.reports._warnings import warning_lines
 from passmuster.scoring import Report
 from passmuster.scoring._report import (
     Attempt,
@@ -230,3 +231,17 @@ def test_a_bound_leads_to_the_scenario_that_lowers_it(message: str, last: str) -
     out = io.StringIO()
     show_console(report(scenarios=[failed], gate=gate, root=""), out)
     assert out.getvalue().splitlines()[-1] == last
+
+
+def test_tests_that_were_skipped_for_one_reason_share_a_line() -> None:
+    why = "was skipped on 2 of 10: the trace does not record its tool calls"
+    made = report(
+        gate=[
+            *(line("vacuous", id_, level="warning", message=f"args_valid {why}") for id_ in ("a", "b")),
+            line("vacuous", "c", level="warning", message="args_valid was skipped on 1 of 10: no calls"),
+        ]
+    )
+    assert [text for text, _ in warning_lines(made, cases(made))] == [
+        "⚠ WARN: 2 tests skipped on 2 of 10 traces (a, b): the trace does not record its tool calls",
+        "⚠ WARN: not checked: c: args_valid was skipped on 1 of 10: no calls",
+    ]

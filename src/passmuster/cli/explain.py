@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from passmuster import api, reports
 from passmuster._problems import plural
@@ -67,8 +67,7 @@ def _lines(why: api.Why) -> Iterator[str]:
             yield f"{test.status.upper()}{idle}: {test.kind} ({test.name})"
             if test.message:
                 yield f"   {test.message}"
-            for part in test.parts:
-                yield from _part(part)
+            yield from _parts(test.parts)
         yield ""
     if why.more:
         yield f"{plural(why.more, 'more trace')} not shown; choose one with --trace ID or --trace '#1'."
@@ -85,6 +84,18 @@ def _calls(trace: api.WhyTrace) -> Iterator[str]:
         yield f"   and {plural(len(trace.calls) - _MOST_CALLS, 'more call')}"
     if not trace.calls and not trace.calls_unknown:
         yield "   no call"
+
+
+def _parts(parts: Sequence[api.WhyPart]) -> Iterator[str]:
+    """What a test consists of; calls that it does not look at for the same reason are one line, after the others."""
+    idle: dict[tuple[str, ...], list[str]] = {}
+    for part in parts:
+        if part.status == "not exercised" and not part.place and part.steps:
+            idle.setdefault(tuple(part.steps), []).append(part.name)
+        else:
+            yield from _part(part)
+    for steps, names in idle.items():
+        yield f"   not exercised, {'; '.join(steps)}: {', '.join(names)}"
 
 
 def _part(part: api.WhyPart) -> Iterator[str]:

@@ -28,15 +28,36 @@ def warning_lines(report: Report, all_cases: list[Case]) -> list[Line]:
         case for case in all_cases if case.ending not in ("pass", "tolerated", *BLOCKING) and case.id not in of_rules
     ]
     told.sort(key=lambda case: _FIRST.index(case.group) if case.group in _FIRST else len(_FIRST))
-    lines = [(_warning(case), "yellow") for case in told]
+    lines = [(line, "yellow") for line in _told(told)]
     lines += [(line, "yellow") for test in report.tests for line in _idle_rules(test, of_rules)]
     return [*lines, *((line, "yellow") for line in _tolerated(all_cases))]
+
+
+def _told(told: list[Case]) -> Iterator[str]:
+    """A line for each warning; tests that were skipped on as many traces for one reason share theirs."""
+    skipped: dict[str, list[str]] = {}
+    for case in told:
+        if why := _why_skipped(case):
+            skipped.setdefault(why, []).append(one_line(case.id))
+    for case in told:
+        same = skipped.get(_why_skipped(case), [])
+        if len(same) < 2:
+            yield _warning(case)
+        elif same[0] == one_line(case.id):
+            more = f" and {len(same) - _NAMED} more" if len(same) > _NAMED else ""
+            count, _, why = cut(one_line(_why_skipped(case)), _MESSAGE).partition(": ")
+            yield f"⚠ WARN: {len(same)} tests skipped on {count} traces ({', '.join(same[:_NAMED])}{more}): {why}"
+
+
+def _why_skipped(case: Case) -> str:
+    """On how many traces a test was skipped, and why; nothing where the warning is of another kind."""
+    return case.message.partition(" was skipped on ")[2] if case.group == "vacuous" and not case.scenario else ""
 
 
 def _warning(case: Case) -> str:
     if case.test:
         return f"{_mark(case)}: {test_name(case.test)}  {_of_test(case, case.test)}"
-    kind = "scenario" if case.scenario else case.group
+    kind = "scenario" if case.scenario else "not checked:" if case.group == "vacuous" else case.group
     run = case.scenario.worst_run if case.scenario else None
     where = f" ({place(case.line.file, case.line.line)})" if case.line is not None and case.line.file else ""
     if run is not None:

@@ -27,7 +27,7 @@ from passmuster.suite.grammar._globs import escape_glob, glob_matcher
 from passmuster.suite.grammar._reader import Reader
 from passmuster.suite.grammar._records import read_record
 from passmuster.suite.grammar._values import Vocabulary
-from passmuster.suite.text._nodes import Mapping, Node
+from passmuster.suite.text._nodes import Mapping, Node, Scalar
 
 
 def _read_plugins(context: Context, suite: Suite, node: Node) -> Suite:
@@ -110,6 +110,12 @@ def load_suite(
     keys = set(node.entries) if isinstance(node, Mapping) else set()
     if keys & _TRACE_KEYS and not keys & _OWN_KEYS:
         raise SuiteError(Problem(_NO_SUITE, file, node.line, node.column))
+    schema = node.get("schema") if isinstance(node, Mapping) else None
+    if isinstance(schema, Scalar) and str(schema.value).startswith("passmuster."):
+        message = (
+            f"this is '{schema.value}', which passmuster wrote, where a suite is expected; name the suite or its folder"
+        )
+        raise SuiteError(Problem(message, file, schema.line, schema.column))
     context = Context(file, path.parent, top, find_kinds, vocabulary, files)
     node, warnings, remarks = adapt(node, path, file) if adapt else (node, [], [])
     suite = _read(context, node, path, digest_of(content), files.by_path)
