@@ -95,6 +95,10 @@ SUITES: dict[str, tuple[str | bytes, list[str]]] = {
     "nests without end, in blocks": ("- " * 100_000, ["passmuster.yaml:1:"]),
     "aliases without end": (alias_bomb(), ["passmuster.yaml:"]),
     "an alias of itself": ("tests: &a [*a]\n", ["passmuster.yaml:1:"]),
+    "a baseline": (
+        '{"schema": "passmuster.baseline/1", "metrics": {}, "verdict": "pass"}\n',
+        ["passmuster.yaml:1:12: this is 'passmuster.baseline/1', which passmuster wrote, where a suite is expected"],
+    ),
     "unknown keys": (
         "test: []\ntests:\n  - id: a\n    metric: tool_blocklist\n    blocklst: [x]\n",
         [

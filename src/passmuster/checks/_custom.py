@@ -59,6 +59,13 @@ def metric(name: str) -> Callable[[F], F]:
     return mark
 
 
+def _told(error: BaseException) -> str:
+    """The traceback from the metric on: the call of it is nobody's mistake."""
+    raised = error.__traceback__
+    told = traceback.TracebackException(type(error), error, raised.tb_next or raised if raised else None)
+    return "".join(told.format())
+
+
 class CustomMetric(CheckSpec, frozen=True, kw_only=True):
     """One test's metric and its configuration."""
 
@@ -78,8 +85,8 @@ class CustomMetric(CheckSpec, frozen=True, kw_only=True):
                     return self._outcome(view, self.function(_copy(view.trace), deepcopy(self.config)))
             except KeyboardInterrupt:
                 raise
-            except BaseException:  # also `sys.exit()`: a metric must not end the run
-                return Outcome("error", True, message=traceback.format_exc())
+            except BaseException as error:  # also `sys.exit()`: a metric must not end the run
+                return Outcome("error", True, message=_told(error))
 
         return check
 

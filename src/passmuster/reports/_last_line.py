@@ -14,8 +14,8 @@ from passmuster.scoring import Report, ScenarioReport
 _FAILED = ("fail", "error", "missing")
 _GLANCE = 60
 _CLAUSE = 160
-_INSTALL = r"pip install 'passmuster\[\w+\]'"
-"""What a message may ask to install: packages of this program alone, for messages quote texts of others."""
+_REMEDY = r"pip install 'passmuster\[\w+\]'|set the environment variable [A-Z][A-Z0-9_]*"
+"""What a message may ask to do: messages quote texts of others, so only packages of this program are installed."""
 
 
 def verdict_sentence(report: Report, all_cases: list[Case], *, rest: str = "below") -> str:
@@ -144,8 +144,8 @@ def _next(report: Report, all_cases: list[Case]) -> str:
 
 
 def _remedy(cases: list[Case]) -> str:
-    """What a message says that has to be installed."""
-    found = (re.search(_INSTALL, case.message) for case in cases)
+    """What a message says that has to be installed or set."""
+    found = (re.search(_REMEDY, case.message) for case in cases)
     return next((f"{one[0]}, and run again" for one in found if one), "")
 
 
