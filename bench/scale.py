@@ -1,7 +1,7 @@
 """What sweeps cost, as ratios measured in one run: `python -m bench.scale [--megabytes 500]`.
 
-Ray next to processes, a store on loopback next to a disk, Parquet next to JSON lines, many small files, and 100,000
-tallies merged in a tree. Exit code 1 if a bar is missed.
+Ray next to processes, a store on loopback next to a disk, Parquet next to JSON lines, many bytes, many small files, and
+100,000 tallies merged in a tree. Exit code 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import argparse
 import datetime
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,7 +23,7 @@ from typing import Any
 import msgspec
 from bench.__main__ import COMMAND, Line
 from bench.corpus import trace_lines, write_corpus, write_suite
-from bench.timing import best_of, together
+from bench.timing import best_of, cpu_seconds, resources, together
 from tests.scale.s3_server import served
 
 from passmuster.engine._execution import ONE_PROCESS
@@ -34,7 +36,6 @@ from passmuster.scoring import Settings, Tally, TallyTree
 from passmuster.traces import Source
 
 TALLIES = 100_000
-FILES = 2_000
 
 
 def run_command(suite: Path, traces: str | Path, *more: str) -> list[str]:
@@ -57,15 +58,60 @@ def ray(suite: Path, corpus: Path, rounds: int) -> Line:
 
 
 def remote(suite: Path, corpus: Path, rounds: int) -> Line:
-    """A store on loopback, whose server takes a part of the same cores."""
+    """A store on loopback by CPU time: its server takes a part of the same cores, and is measured apart."""
+    code = f"from bench.scale import serve; serve({str(corpus)!r})"
+    server = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert server.stdin
+    assert server.stdout
+    url = server.stdout.readline().strip()
+    os.environ |= {"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "none"}
+    far = run_command(suite, "s3://traces/corpus.jsonl", "--workers", "1")
+    near = run_command(suite, corpus, "--workers", "1")
+    before = _cpu_of(server)
+    by_clock, (stored, local) = [inf, inf], [inf, inf]
+    for _ in range(rounds):
+        for place, command in enumerate((far, near)):
+            started = perf_counter()
+            used = cpu_seconds(command)
+            by_clock[place] = min(by_clock[place], perf_counter() - started)
+            stored, local = (min(stored, used), local) if command is far else (stored, min(local, used))
+    served_in = (_cpu_of(server) - before) / rounds
+    server.communicate()
+    clock = f"by the clock {by_clock[0]:.1f} s and {by_clock[1]:.1f} s"
+    print(f"  CPU: store {stored:.2f} s, disk {local:.2f} s, server {served_in:.2f} s; {clock}", file=sys.stderr)
+    return Line("remote", "a store on loopback ÷ a disk, CPU of the command", local / stored, 0.8, True)
+
+
+def serve(file: str) -> None:
+    """Serve a file as an object until standard input ends."""
     with served() as bucket:
-        bucket.objects = {"corpus.jsonl": corpus.read_bytes()}
-        os.environ |= {"AWS_ENDPOINT_URL": bucket.url, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "none"}
-        far = run_command(suite, f"s3://{bucket.name}/corpus.jsonl", "--workers", "1")
-        near = run_command(suite, corpus, "--workers", "1")
-        stored, local = best_of(rounds, lambda: together([far]), lambda: together([near]))
-    print(f"  store {stored:.2f} s, disk {local:.2f} s", file=sys.stderr)
-    return Line("remote", "a store on loopback ÷ a disk", local / stored, 0.8, True)
+        bucket.objects = {"corpus.jsonl": Path(file).read_bytes()}
+        print(bucket.url, flush=True)
+        sys.stdin.read()
+
+
+def _cpu_of(process: subprocess.Popen[str]) -> float:
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def size(suite: Path, folder: Path, gigabytes: float) -> Iterator[Line]:
+    """Ten times the bytes: ten times the CPU time, in the same memory. Files are of a repeated gigabyte."""
+    few = folder / "bytes-few.jsonl"
+    many = folder / "bytes-many.jsonl"
+    write_corpus(few, gigabytes * 100)
+    with many.open("wb") as file:
+        for _ in range(10):
+            with few.open("rb") as piece:
+                shutil.copyfileobj(piece, file, 1 << 20)
+    small, large = (resources(run_command(suite, path, "--workers", "1")) for path in (few, many))
+    many.unlink()
+    times = [one.ru_utime + one.ru_stime for one in (small, large)]
+    peaks = [one.ru_maxrss / 1024 for one in (small, large)]
+    print(f"  {gigabytes / 10:g} GB {times[0]:.1f} s of CPU and {peaks[0]:.0f} MB, ", end="", file=sys.stderr)
+    print(f"{gigabytes:g} GB {times[1]:.1f} s and {peaks[1]:.0f} MB", file=sys.stderr)
+    yield Line("bytes", f"CPU time for {gigabytes:g} GB ÷ 10 × for a tenth", times[1] / (10 * times[0]), 1.2, False)
+    yield Line("memory", f"peak memory at {gigabytes:g} GB ÷ at a tenth", peaks[1] / peaks[0], 1.3, False)
 
 
 def parquet(suite: Path, corpus: Path, folder: Path, rounds: int) -> Line:
@@ -78,19 +124,24 @@ def parquet(suite: Path, corpus: Path, folder: Path, rounds: int) -> Line:
     return Line("parquet", "Parquet ÷ JSON lines", in_lines / in_rows, 0.0, True)
 
 
-def small_files(suite: Path, folder: Path, rounds: int) -> Line:
-    """Ten times as many files take ten times as long."""
+def small_files(suite: Path, folder: Path, files: int) -> Line:
+    """Ten times as many files take ten times as long, with a trace of 10 KB in each, a thousand in a folder."""
     line = next(trace_lines(1))
-    folders = []
-    for count in (FILES, 10 * FILES):
-        folders.append(folder / f"files-{count}")
-        folders[-1].mkdir()
+    used = []
+    for count in (files // 10, files):
+        top = folder / f"files-{count}"
         for number in range(count):
-            (folders[-1] / f"{number}.jsonl").write_bytes(line)
-    commands = [run_command(suite, at, "--workers", "1") for at in folders]
-    few, many = best_of(rounds, lambda: together([commands[0]]), lambda: together([commands[1]]))
-    print(f"  {FILES} files {few:.2f} s, {10 * FILES} files {many:.2f} s", file=sys.stderr)
-    return Line("small_files", "time for 20,000 files ÷ 10 × for 2,000", many / (10 * few), 1.2, False)
+            if number % 1_000 == 0:
+                inside = top / str(number // 1_000)
+                inside.mkdir(parents=True)
+            (inside / f"{number}.jsonl").write_bytes(line)
+        used.append(resources(run_command(suite, top, "--workers", "1")))
+        shutil.rmtree(top)
+    few, many = (one.ru_utime + one.ru_stime for one in used)
+    peaks = [one.ru_maxrss / 1024 for one in used]
+    print(f"  {files // 10:,} files {few:.1f} s of CPU and {peaks[0]:.0f} MB, ", end="", file=sys.stderr)
+    print(f"{files:,} files {many:.1f} s and {peaks[1]:.0f} MB", file=sys.stderr)
+    return Line("small_files", f"CPU time for {files:,} files ÷ 10 × for a tenth", many / (10 * few), 1.2, False)
 
 
 def merging(suite: Path, folder: Path) -> Line:
@@ -117,27 +168,34 @@ def merging(suite: Path, folder: Path) -> Line:
 def main() -> int:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(prog="bench.scale", description=__doc__)
-    parser.add_argument("entries", nargs="*", help="merging, ray, parquet, remote, small_files (default: all)")
+    parser.add_argument("entries", nargs="*", help="merging, ray, parquet, remote, small_files, size (default: all)")
     parser.add_argument("--megabytes", type=float, default=500)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--files", type=int, default=20_000, help="small files (default: 20,000)")
+    parser.add_argument("--gigabytes", type=float, default=2, help="for `size` (default: 2)")
+    parser.add_argument("--folder", help="where to write the corpus (default: the folder for temporary files)")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="passmuster-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="passmuster-bench-", dir=given.folder) as name:
         folder, rounds = Path(name), given.rounds
         suite, corpus = write_suite(folder), folder / "corpus.jsonl"
-        write_corpus(corpus, given.megabytes)
-        entries: dict[str, Callable[[], Line]] = {
+        chosen = given.entries or ("merging", "ray", "parquet", "remote", "small_files", "size")
+        if not {"ray", "parquet", "remote"}.isdisjoint(chosen):
+            write_corpus(corpus, given.megabytes)
+        entries: dict[str, Callable[[], Line | Iterable[Line]]] = {
             "merging": lambda: merging(suite, folder),
             "ray": lambda: ray(suite, corpus, rounds),
             "parquet": lambda: parquet(suite, corpus, folder, rounds),
             "remote": lambda: remote(suite, corpus, rounds),
-            "small_files": lambda: small_files(suite, folder, rounds),
+            "small_files": lambda: small_files(suite, folder, given.files),
+            "size": lambda: size(suite, folder, given.gigabytes),
         }
         print("| measured | ratio | bar | held |\n|---|---|---|---|", flush=True)
         held = True
-        for entry in given.entries or entries:
-            line = entries[entry]()
-            print(line, flush=True)
-            held = held and line.held
+        for entry in chosen:
+            measured = entries[entry]()
+            for line in [measured] if isinstance(measured, Line) else measured:
+                print(line, flush=True)
+                held = held and line.held
     return 0 if held else 1
 
 

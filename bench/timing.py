@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from time import perf_counter, process_time
 
-__all__ = ["best_of", "children_cpu", "least_cpu", "peak_memory", "timed", "together"]
+__all__ = ["best_of", "children_cpu", "cpu_seconds", "least_cpu", "peak_memory", "resources", "timed", "together"]
 
 
 def timed(run: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
@@ -48,11 +48,22 @@ def together(commands: Sequence[Sequence[str]]) -> None:
             sys.exit(f"{' '.join(process.args)} failed:\n{errors.decode()}")  # type: ignore[arg-type]
 
 
-def peak_memory(command: Sequence[str]) -> int:
-    """Kilobytes at the most held by a command, its children not counted."""
+def resources(command: Sequence[str]) -> resource.struct_rusage:
+    """What a command and the processes that it waited for used; the memory is that of the largest of them."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)} ended with {process.returncode}")
-    return usage.ru_maxrss
+    return usage
+
+
+def peak_memory(command: Sequence[str]) -> int:
+    """Kilobytes at the most held by one process of a command."""
+    return resources(command).ru_maxrss
+
+
+def cpu_seconds(command: Sequence[str]) -> float:
+    """CPU time of a command and the processes that it waited for, whoever else uses the machine."""
+    usage = resources(command)
+    return usage.ru_utime + usage.ru_stime

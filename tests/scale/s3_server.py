@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +14,7 @@ _ERROR = "<Error><Code>{code}</Code><Message>{code}</Message></Error>"
 
 
 class Bucket:
-    """The objects of one bucket, and the faults that requests for them meet: `503`, `cut`, `slow` or `denied`."""
+    """The objects of one bucket, and the faults that requests for them meet: `503`, `cut` or `slow`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -22,7 +23,14 @@ class Bucket:
         self.denied = False
         self.url = ""
         self._lock = threading.Lock()
-        self.ranges: list[str] = []
+        self.asked: list[str] = []
+        """Every request: `list PREFIX`, `head KEY`, `get KEY FIRST-LAST`."""
+
+    @property
+    def sent(self) -> int:
+        """Bytes of objects that were asked for."""
+        ranges = [one.rpartition(" ")[2].split("-") for one in self.asked if one.startswith("get ")]
+        return sum(int(last) + 1 - int(first) for first, last in ranges)
 
     def fault(self) -> str | None:
         with self._lock:
@@ -47,6 +55,7 @@ def _handler(bucket: Bucket) -> type[BaseHTTPRequestHandler]:
                 self._object(body=True)
 
         def _listing(self, prefix: str, delimiter: str) -> None:
+            bucket.asked.append(f"list {prefix}")
             if self._path().strip("/") != bucket.name:
                 return self._error(404, "NoSuchBucket")
             if bucket.denied:
@@ -78,17 +87,21 @@ def _handler(bucket: Bucket) -> type[BaseHTTPRequestHandler]:
                 return self._error(404, "NoSuchKey", body)
             headers = {"ETag": _etag(data), "Last-Modified": "Thu, 01 Jan 2026 00:00:00 GMT"}
             if not body:
+                bucket.asked.append(f"head {key}")
                 return self._send(200, data, headers, body=False)
-            status, piece = 200, data
+            status, piece = 200, memoryview(data)
             if stated := self.headers.get("Range"):
-                bucket.ranges.append(stated)
                 first, _, last = stated.removeprefix("bytes=").partition("-")
-                status, piece = 206, data[int(first) : int(last) + 1 if last else None]
+                if int(first) >= len(data):
+                    return self._error(416, "InvalidRange")
+                status, piece = 206, memoryview(data)[int(first) : int(last) + 1 if last else None]
                 headers["Content-Range"] = f"bytes {first}-{int(first) + len(piece) - 1}/{len(data)}"
+            first_byte = int(headers.get("Content-Range", "bytes 0-").removeprefix("bytes ").partition("-")[0])
+            bucket.asked.append(f"get {key} {first_byte}-{first_byte + len(piece) - 1}")
             fault = bucket.fault()
             if fault == "503":
                 return self._error(503, "SlowDown")
-            return self._send(status, piece, headers, cut=fault == "cut")
+            return self._send(status, piece, headers, fault=fault)
 
         def _path(self) -> str:
             return unquote(urlsplit(self.path).path)
@@ -97,16 +110,26 @@ def _handler(bucket: Bucket) -> type[BaseHTTPRequestHandler]:
             self._send(status, _ERROR.format(code=code).encode(), {"Content-Type": "application/xml"}, body)
 
         def _send(
-            self, status: int, data: bytes, headers: dict[str, str], body: bool = True, cut: bool = False
+            self,
+            status: int,
+            data: bytes | memoryview,
+            headers: dict[str, str],
+            body: bool = True,
+            fault: str | None = None,
         ) -> None:
             self.send_response(status)
             for key, value in headers.items():
                 self.send_header(key, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            if cut:
+            if fault == "cut":
                 self.wfile.write(data[: len(data) // 2])
                 self.close_connection = True
+            elif fault == "slow":
+                for begin in range(0, len(data), max(1, len(data) // 5)):
+                    self.wfile.write(data[begin : begin + max(1, len(data) // 5)])
+                    self.wfile.flush()
+                    time.sleep(0.05)
             elif body:
                 self.wfile.write(data)
 

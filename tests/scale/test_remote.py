@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +15,9 @@ from tests.scale.s3_server import Bucket, served
 import passmuster
 from passmuster import api
 from passmuster._problems import OutsideError, TraceError
-from passmuster.engine import _parts
-from passmuster.traces import _remote
+from passmuster.engine import _parts, _run
+from passmuster.traces import _remote, _remote_file, _sources
+from passmuster.traces._remote_file import RemoteFile
 
 s3fs = pytest.importorskip("s3fs")
 
@@ -66,16 +69,79 @@ def test_a_glob_reads_at_any_depth_and_unpacks(bucket: Bucket) -> None:
     assert ids("s3://traces/2026/c.jsonl.zst") == ["t-2"]
 
 
-def test_large_files_are_read_by_ranges(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_remote, "_BLOCK", 10_000)
+@pytest.fixture
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if files were a thousand times larger."""
+    monkeypatch.setattr(_remote_file, "_BLOCK", 10_000)
+    monkeypatch.setattr(_remote_file, "_SMALL", 5_000)
+    monkeypatch.setattr(_sources, "_BUFFER", 5_000)
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_large_files_are_read_once_by_ranges(bucket: Bucket) -> None:
     bucket.objects = {"a.jsonl": lines(1_000)}
     assert len(ids("s3://traces/a.jsonl")) == 1_000
-    assert len(set(bucket.ranges)) >= 6
+    assert len([one for one in bucket.asked if one.startswith("get ")]) == 8
+    assert bucket.sent == len(bucket.objects["a.jsonl"])
 
 
-@pytest.mark.parametrize("fault", ["503", "cut"])
-def test_what_fails_now_and_then_is_asked_again(bucket: Bucket, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    monkeypatch.setattr(_remote, "_BLOCK", 10_000)
+@pytest.mark.usefixtures("small_ranges")
+def test_parts_read_little_beyond_their_ends(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_run, "LARGEST_PART", 100_000)
+    bucket.objects = {"a.jsonl": lines(5_000)}
+    (tmp_path / "passmuster.yaml").write_text(SUITE)
+    with api.StandardInput() as stdin:
+        options = api.RunOptions(traces=("s3://traces/a.jsonl",), checkpoint=str(tmp_path / "kept"))
+        assert api.run(str(tmp_path), options, stdin).report.traces.read == 5_000
+    assert len(list((tmp_path / "kept").iterdir())) == 4
+    assert bucket.sent < 1.2 * len(bucket.objects["a.jsonl"])
+
+
+def test_small_files_take_one_request_each_and_a_listing(bucket: Bucket) -> None:
+    bucket.objects = {f"day/{n}.jsonl": lines(1, start=n) for n in range(20)}
+    assert len(ids("s3://traces/day")) == 20
+    assert sorted(one for one in bucket.asked if "get" in one) == sorted(
+        f"get day/{n}.jsonl 0-{len(lines(1, start=n)) - 1}" for n in range(20)
+    )
+
+
+def test_many_files_are_listed_again_to_see_whether_they_changed(bucket: Bucket, tmp_path: Path) -> None:
+    bucket.objects = {f"day/{n}.jsonl": lines(1, start=n) for n in range(20)}
+    (tmp_path / "passmuster.yaml").write_text(SUITE)
+    options = api.RunOptions(traces=("s3://traces/day",))
+    with api.StandardInput() as stdin:
+        assert api.run(str(tmp_path), options, stdin).report.traces.read == 20
+    assert not [one for one in bucket.asked if one.startswith("head day/")]
+    read = RemoteFile.readinto
+
+    def change(self: RemoteFile, room: bytearray) -> int:
+        bucket.objects["day/7.jsonl"] = lines(2, start=7)
+        return read(self, room)
+
+    with pytest.MonkeyPatch.context() as patch, api.StandardInput() as stdin:
+        patch.setattr(RemoteFile, "readinto", change)
+        with pytest.raises(TraceError, match=r"s3://traces/day/7\.jsonl: changed while it was read"):
+            api.run(str(tmp_path), options, stdin)
+
+
+def test_of_a_parquet_file_only_the_columns_are_fetched(bucket: Bucket) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow
+    import pyarrow.parquet
+
+    chance = random.Random(1)
+    vectors = pyarrow.FixedSizeListArray.from_arrays([chance.random() for _ in range(500 * 2_000)], 2_000)
+    traces = [line.decode() for line in lines(500).splitlines()]
+    written = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"embedding": vectors, "trace": traces}), written)
+    bucket.objects = {"a.parquet": written.getvalue()}
+    assert len(ids("s3://traces/a.parquet")) == 500
+    assert bucket.sent < len(bucket.objects["a.parquet"]) / 4
+
+
+@pytest.mark.parametrize("fault", ["503", "cut", "slow"])
+@pytest.mark.usefixtures("small_ranges")
+def test_what_fails_now_and_then_is_asked_again(bucket: Bucket, fault: str) -> None:
     bucket.objects = {"a.jsonl": lines(1_000)}
     bucket.faults = [fault, fault, "", "", fault, "", fault]
     assert len(ids("s3://traces/a.jsonl")) == 1_000
@@ -133,10 +199,12 @@ def test_no_permission(bucket: Bucket) -> None:
     assert "not-to-be-shown" not in str(caught.value)
 
 
-def test_a_file_that_changes_while_it_is_read(bucket: Bucket) -> None:
-    bucket.objects = {"a.jsonl": lines(2)}
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("after", [1_000, 1_003, 20, 0])
+def test_a_file_that_changes_while_it_is_read(bucket: Bucket, after: int) -> None:
+    bucket.objects = {"a.jsonl": lines(1_000)}
     traces = passmuster.read_traces("s3://traces/a.jsonl")
     next(traces)
-    bucket.objects = {"a.jsonl": lines(3)}
+    bucket.objects = {"a.jsonl": lines(after, "refund")}
     with pytest.raises(TraceError, match="changed while it was read"):
         list(traces)

@@ -45,7 +45,7 @@ def evaluate_with_files(evaluate: Evaluator, job: Job, part: Part, read: Callabl
             evaluate.finish()
         tally.written.append(violations.written)
     tally.settle()
-    if job.files.checkpoint is not None and mark_of(part.source) == mark:
+    if job.files.checkpoint is not None and mark_of(part.source, now=True) == mark:
         Checkpoint(job.files).keep(part, mark, tally)
 
 

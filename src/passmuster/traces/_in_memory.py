@@ -35,7 +35,7 @@ class MemorySource(Source, frozen=True):
 
     data: bytes = b""
 
-    def _stored(self) -> Any:
+    def _stored(self, end: int | None) -> Any:
         return io.BytesIO(self.data)
 
 

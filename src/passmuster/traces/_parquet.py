@@ -75,7 +75,7 @@ class _Opened:
         except ImportError as error:
             raise TraceError(Problem(MISSING, self._source.name)) from error
         self._errors = pyarrow.ArrowException
-        self._stored = self._source.open()
+        self._stored = self._source.open(end=0)  # columns are read by their places
         file = self._stored.__enter__()
         try:
             return pyarrow.parquet.ParquetFile(file)
@@ -112,8 +112,13 @@ def _columns(source: Source, schema: Any) -> list[str]:
             test(kind) for test in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
         )
 
+    def is_vector(kind: Any) -> bool:
+        """Whether it can only hold numbers, as an embedding does."""
+        is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+        return bool(is_list and types.is_floating(kind.value_type))
+
     whole = [field.name for field in schema if field.name in _WHOLE and is_text(field.type)]
-    nested = [field.name for field in schema if types.is_nested(field.type)]
+    nested = [field.name for field in schema if types.is_nested(field.type) and not is_vector(field.type)]
     if whole and nested:
         found = f"a column '{whole[0]}' of whole records and the nested columns {', '.join(nested[:5])}"
         raise TraceError(Problem(f"has {found}: which of them hold the trace is not clear", source.name))
@@ -122,8 +127,8 @@ def _columns(source: Source, schema: Any) -> list[str]:
 
     def is_needed(field: Any) -> bool:
         kind, name = field.type, field.name
-        if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-            return not types.is_floating(kind.value_type)  # an embedding
+        if is_vector(kind):
+            return False
         return is_text(kind) or types.is_nested(kind) or name in _TIMES_AND_NUMBERS or name.startswith("attributes.")
 
     needed = [field.name for field in schema if is_needed(field)]

@@ -112,7 +112,7 @@ def read_records(
         for offset, data, number in read_rows(source, span, on_end):
             yield Record(offset, data, span[0] if span else 0, number)
         return
-    with source.open() as file:
+    with source.open(span[1] if span else None) as file:
         yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
 
 

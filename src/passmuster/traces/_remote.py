@@ -1,16 +1,13 @@
 """Trace files in object stores, and behind every other address that fsspec knows.
 
-A file is read by ranges of bytes. A range that fails or comes back short is asked for again; the next one is already on
-its way while this one is evaluated.
+A question that fails is asked again, here and in one place only: stores' own repeats are switched off.
 """
 
 from __future__ import annotations
 
-import io
 import re
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,11 +15,14 @@ from msgspec import Struct
 
 from passmuster._problems import OutsideError, Problem, TraceError
 
-_BLOCK = 8 << 20
 _ATTEMPTS = 5
 _FIRST_PAUSE_S = 0.1
+_PATIENCE_S = 60.0
+"""After so long a failed question is not asked again: one attempt may wait for minutes where a server is silent."""
 _FINAL = (FileNotFoundError, PermissionError, IsADirectoryError, NotImplementedError)
 """What asking again does not change."""
+_LISTED = 8
+"""Files of one folder from which on listing it is cheaper than asking for each."""
 T = TypeVar("T")
 
 
@@ -47,15 +47,15 @@ def name_of(address: str) -> str:
 def expand(pattern: str, wanted: Callable[[str], bool]) -> list[RemoteEntry]:
     """The files that an address names: one file, those below a folder that are `wanted`, or those a glob fits."""
     name = name_of(pattern)
-    store, path = _store(pattern, name)
-    ask = _Asking(name)
+    store, path = store_of(pattern, name)
+    ask = Asking(name)
     if any(sign in pattern for sign in "*[") or ("?" in pattern and not pattern.startswith("http")):
         spelled = re.sub(r"\*\*(?=[^/])", "**/*", path)  # `**.jsonl` is at any depth, as it is for object stores
         found = ask(lambda: store.glob(spelled, detail=True))
         return [_entry(store, info) for info in found.values() if info.get("type") != "directory"]
     info = ask(lambda: store.info(path))
     if info.get("type") != "directory":
-        return [RemoteEntry(pattern, int(info.get("size") or 0), _mark(info))]
+        return [RemoteEntry(pattern, _size(info, name), _mark(info))]
     found = ask(lambda: store.find(path, detail=True))
     return [_entry(store, info) for key, info in found.items() if wanted(key)]
 
@@ -63,95 +63,64 @@ def expand(pattern: str, wanted: Callable[[str], bool]) -> list[RemoteEntry]:
 def stat(address: str) -> RemoteEntry:
     """A file as it is now."""
     name = name_of(address)
-    store, path = _store(address, name)
+    store, path = store_of(address, name)
 
     def info() -> Any:
         store.invalidate_cache()
         return store.info(path)
 
-    found = _Asking(name)(info)
-    return RemoteEntry(address, int(found.get("size") or 0), _mark(found))
+    found = Asking(name)(info)
+    return RemoteEntry(address, _size(found, name), _mark(found))
 
 
-class RemoteFile(io.RawIOBase):
-    """A file in a store, to be read from any byte on."""
-
-    def __init__(self, address: str, size: int | None = None) -> None:
-        name = name_of(address)
-        self._store, self._path = _store(address, name)
-        self._ask = _Asking(name)
-        self._size = stat(address).size if size is None else size
-        self._place = 0
-        self._block, self._begin = b"", 0
-        self._ahead: tuple[int, Future[bytes]] | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="passmuster-read-ahead")
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._place
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
-        return self._place
-
-    def readinto(self, room: Any) -> int:
-        if self._place >= self._size:
-            return 0
-        if not self._begin <= self._place < self._begin + len(self._block):
-            self._block, self._begin = self._from(self._place), self._place
-        start = self._place - self._begin
-        piece = memoryview(self._block)[start : start + len(room)]
-        room[: len(piece)] = piece
-        self._place += len(piece)
-        return len(piece)
-
-    def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
-        super().close()
-
-    def _from(self, begin: int) -> bytes:
-        """The block that begins here; the next one is asked for."""
-        if self._ahead is not None and self._ahead[0] == begin:
-            block = self._ahead[1].result()
+def marks_now(addresses: Iterable[str]) -> dict[str, str | None]:
+    """The marks of files as they are now, None for one that is gone. Folders with many of them are listed."""
+    folders: dict[str, list[str]] = {}
+    for address in addresses:
+        folders.setdefault(address.rpartition("/")[0], []).append(address)
+    marks: dict[str, str | None] = {}
+    for folder, inside in folders.items():
+        if len(inside) < _LISTED or folder.startswith("http"):
+            marks |= {address: _mark_now(address) for address in inside}
         else:
-            block = self._get(begin)
-        following = begin + len(block)
-        self._ahead = None
-        if following < self._size:
-            self._ahead = following, self._thread.submit(self._get, following)
-        return block
-
-    def _get(self, begin: int) -> bytes:
-        end = min(begin + _BLOCK, self._size)
-
-        def get() -> bytes:
-            data: bytes = self._store.cat_file(self._path, start=begin, end=end)
-            if len(data) != end - begin:
-                raise OSError(f"{len(data)} bytes came back where {end - begin} were asked for")
-            return data
-
-        return self._ask(get)
+            listed = _listed(folder)
+            marks |= {address: listed.get(address) for address in inside}
+    return marks
 
 
-class _Asking:
+def _mark_now(address: str) -> str | None:
+    try:
+        return stat(address).mark
+    except TraceError:
+        return None
+
+
+def _listed(folder: str) -> dict[str, str]:
+    store, path = store_of(folder, folder)
+
+    def listing() -> Any:
+        store.invalidate_cache()
+        return store.ls(path, detail=True)
+
+    return {entry.address: entry.mark for entry in (_entry(store, info) for info in Asking(folder)(listing))}
+
+
+class Asking:
     """Asks a store until it answers, so many times, with longer and longer pauses."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __call__(self, question: Callable[[], T]) -> T:
+        started = time.monotonic()
         for attempt in range(_ATTEMPTS):
             try:
                 return question()
             except _FINAL as error:
                 raise TraceError(Problem(_refusal(error), self._name)) from error
             except Exception as error:  # each store has errors of its own
-                if "credentials" in str(error).lower() or attempt == _ATTEMPTS - 1:
+                last = attempt == _ATTEMPTS - 1 or time.monotonic() - started > _PATIENCE_S
+                if last or "credentials" in str(error).lower():
                     reason = f"cannot be read: {type(error).__name__}: {str(error)[:300]}"
                     raise OutsideError(Problem(reason, self._name)) from error
                 time.sleep(_FIRST_PAUSE_S * 2**attempt)
@@ -166,7 +135,7 @@ def _refusal(error: Exception) -> str:
     return f"cannot be read: {error}"
 
 
-def _store(address: str, name: str) -> tuple[Any, str]:
+def store_of(address: str, name: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it."""
     try:
         import fsspec
@@ -177,13 +146,24 @@ def _store(address: str, name: str) -> tuple[Any, str]:
         store, path = fsspec.core.url_to_fs(address)
     except (ImportError, ValueError) as error:
         raise TraceError(Problem(f"no package that reads this kind of address is installed: {error}", name)) from error
+    if hasattr(store, "retries"):  # of s3fs and others; together with those of `Asking` a dead store took minutes
+        store.retries = 1
     return store, path
 
 
 def _entry(store: Any, info: Any) -> RemoteEntry:
-    return RemoteEntry(store.unstrip_protocol(info["name"]), int(info.get("size") or 0), _mark(info))
+    address = store.unstrip_protocol(info["name"])
+    return RemoteEntry(address, _size(info, address), _mark(info))
+
+
+def _size(info: Any, name: str) -> int:
+    if info.get("size") is None and info.get("type") != "directory":
+        raise TraceError(Problem("the server does not say how many bytes it has: copy it to this machine first", name))
+    return int(info.get("size") or 0)
 
 
 def _mark(info: Any) -> str:
-    known = (info.get(key) for key in ("ETag", "etag", "md5Hash", "LastModified", "updated", "mtime", "created"))
-    return "|".join([str(info.get("size")), *(str(one) for one in known if one is not None)])
+    """By the hash that a store states. A listing and the file itself may give its time to a different precision."""
+    hashes = [info[key] for key in ("ETag", "etag", "md5Hash") if info.get(key) is not None]
+    times = [info[key] for key in ("LastModified", "updated", "mtime", "created") if info.get(key) is not None]
+    return "|".join([str(info.get("size")), *map(str, hashes or times)])

@@ -11,15 +11,16 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from passmuster._problems import Problem, TraceError
+from passmuster._problems import OutsideError, Problem, TraceError
 
 STDIN = "<stdin>"
+_CHANGED = "changed while it was read, so that no verdict holds for it: run again when nothing writes to it"
 _BUFFER = 1 << 18
 _LIKE_TRACES = r"\.(?:jsonl|ndjson|jsonlines|json)\b"
 """Somewhere in the name of a file that is no trace file by its ending, but may hold traces."""
@@ -66,10 +67,13 @@ class Source(Struct, frozen=True):
         return plain.endswith((".jsonl", ".ndjson", ".jsonlines"))
 
     @contextlib.contextmanager
-    def open(self) -> Iterator[io.BufferedReader]:
-        """The file's bytes, decompressed. Raises `TraceError` where they cannot be read to their end."""
+    def open(self, end: int | None = None) -> Iterator[io.BufferedReader]:
+        """The file's bytes, decompressed. Raises `TraceError` where they cannot be read to their end.
+
+        Few bytes after `end` are going to be read, so that a store is not asked for them ahead.
+        """
         try:
-            with self._stored() as stored, io.BufferedReader(self._unpacked(stored), _BUFFER) as file:
+            with self._stored(end) as stored, io.BufferedReader(self._unpacked(stored), _BUFFER) as file:
                 yield file
         except SystemError as error:  # how an interrupt within a read of the decompressor ends now and then
             if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
@@ -97,38 +101,55 @@ class Source(Struct, frozen=True):
         except ZstdMissing as error:
             raise TraceError(Problem(MISSING_ZSTD, self.name)) from error
 
-    def _stored(self) -> Any:
+    def _stored(self, end: int | None) -> Any:
         """The bytes as they are stored."""
         if not self.remote:
             return io.FileIO(self.path)
-        from passmuster.traces._remote import RemoteFile  # late, as it needs an extra
+        from passmuster.traces._remote_file import RemoteFile  # late, as it needs an extra
 
-        return RemoteFile(self.path, self.stated[0] if self.stated else None)
+        return RemoteFile(self.path, self.stated, end)
 
 
 @contextlib.contextmanager
-def unchanged(sources: Iterable[Source]) -> Iterator[None]:
+def unchanged(sources: Sequence[Source]) -> Iterator[None]:
     """A time in which these files must not change: they are read in parts, and more than once."""
-    before = {source: _mark(source) for source in sources}
-    yield
-    changed = [source.name for source, mark in before.items() if _mark(source) != mark]
-    if changed:
-        message = "changed while it was read, so that no verdict holds for it: run again when nothing writes to it"
-        raise TraceError([Problem(message, name) for name in changed])
+    before = [_known_mark(source) for source in sources]
 
+    def changed(gone: bool) -> list[Problem]:
+        pairs = zip(sources, before, _marks_now(sources), strict=True)
+        return [Problem(_CHANGED, source.name) for source, mark, now in pairs if now != mark and (now or gone)]
 
-def mark_of(source: Source) -> str:
-    """A mark that changes when the file does."""
-    return repr(_mark(source))
-
-
-def _mark(source: Source) -> tuple[int, int, int] | str | None:
-    if source.remote:
-        from passmuster.traces._remote import stat
-
-        return stat(source.path).mark
     try:
-        found = os.stat(source.path)
+        yield
+    except (TraceError, OutsideError) as error:
+        if problems := changed(gone=False):  # whatever else is wrong with them
+            raise TraceError(problems) from error
+        raise
+    if problems := changed(gone=True):
+        raise TraceError(problems)
+
+
+def mark_of(source: Source, *, now: bool = False) -> str:
+    """A mark that changes when the file does; without `now`, a store is not asked again what it has said before."""
+    return repr(_marks_now([source])[0] if now else _known_mark(source))
+
+
+def _known_mark(source: Source) -> tuple[int, int, int] | str | None:
+    return source.stated[1] if source.stated else _marks_now([source])[0]
+
+
+def _marks_now(sources: Sequence[Source]) -> list[tuple[int, int, int] | str | None]:
+    remote: dict[str, str | None] = {}
+    if addresses := [source.path for source in sources if source.remote]:
+        from passmuster.traces._remote import marks_now
+
+        remote = marks_now(addresses)
+    return [remote[source.path] if source.remote else _mark_of_file(source.path) for source in sources]
+
+
+def _mark_of_file(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
     except OSError:  # whoever reads it says why
         return None
     return found.st_size, found.st_mtime_ns, found.st_ino
