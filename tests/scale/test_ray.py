@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import gzip
 import json
@@ -30,8 +31,11 @@ from passmuster.engine.executors._messages import setup_of
 from passmuster.engine.executors._ray_tasks import Task, evaluate_part
 from passmuster.scoring import Settings
 from passmuster.traces import Source
+from passmuster.traces._parquet import parquet_pieces
 
 pytest.importorskip("ray")
+pytest.importorskip("pyarrow")
+zstandard = pytest.importorskip("zstandard")
 
 SUITE: dict[str, Any] = {
     "plugins": ["slow_checks"],
@@ -86,8 +90,10 @@ def options(tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> ap
     calls = [{"type": "function", "function": {"name": "refund", "arguments": "{}"}, "id": "1"}]
     messages = [{"role": "user", "content": "q"}, {"role": "assistant", "tool_calls": calls}]
     (tmp_path / "d.jsonl").write_text(json.dumps({"messages": messages}) + "\n")
+    (tmp_path / "e.parquet").write_bytes(b"".join(parquet_pieces(lines[180:190])))
+    (tmp_path / "f.jsonl.zst").write_bytes(zstandard.compress(b"".join(lines[190:])))
     return api.RunOptions(
-        traces=(str(tmp_path / "[a-d].json*"),), root=str(tmp_path), executor="ray", ray_address=cluster.address
+        traces=(str(tmp_path / "[a-f].*"),), root=str(tmp_path), executor="ray", ray_address=cluster.address
     )
 
 
@@ -103,7 +109,11 @@ def alone(options: api.RunOptions) -> bytes:
 def test_the_report_is_that_of_one_process(options: api.RunOptions) -> None:
     asked = replace(options, group_by=("day",), sample="80%")
     seen: list[int] = []
-    assert text(run(asked, lambda stage, done, total: seen.append(done))) == alone(asked)
+    report = run(asked, lambda stage, done, total: seen.append(done))
+    assert text(report) == alone(asked)
+    assert report.traces.read == 201
+    found = {Path(one.trace_file or "").suffix for one in report.tests[0].violations}
+    assert found == {".jsonl", ".gz", ".json", ".parquet", ".zst"}
     assert seen == sorted(seen)
     assert len(seen) > 6
 
@@ -128,7 +138,7 @@ def test_a_driver_that_is_killed_goes_on(options: api.RunOptions, tmp_path: Path
     (tmp_path / "a.jsonl").write_text("".join(f"{line}\n" for _ in range(80)))  # parts of 16 MB
     (tmp_path / "slow_words.py").write_text("PAUSE_S = 0.1\n")
     kept, report = tmp_path / "kept", tmp_path / "report.json"
-    command = [sys.executable, "-m", "passmuster", "run", ".", "--traces", "[a-d].json*", "--no-history", "--quiet"]
+    command = [sys.executable, "-m", "passmuster", "run", ".", "--traces", "[a-f].*", "--no-history", "--quiet"]
     command += ["--executor", "ray", "--ray-address", str(options.ray_address), "--root", "."]
     command += ["--checkpoint", str(kept), "--report", f"json={report}", "--today", "2026-01-01"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
@@ -141,7 +151,54 @@ def test_a_driver_that_is_killed_goes_on(options: api.RunOptions, tmp_path: Path
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert again.returncode == 1
     assert "note: from the checkpoint: " in again.stderr
-    assert json.loads(report.read_text())["traces"]["read"] == 80 + 30 + 1
+    assert json.loads(report.read_text())["traces"]["read"] == 80 + 50 + 1
+
+
+def processes_with(variable: str) -> list[str]:
+    """The processes that have this in their environment."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if variable.encode() in (place / "environ").read_bytes().split(b"\0"):
+                found.append(place.name)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc to find processes that are left")
+@pytest.mark.parametrize(("number", "started_here"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
+def test_an_interrupt_ends_all_and_leaves_nothing(
+    options: api.RunOptions, tmp_path: Path, number: int, started_here: bool
+) -> None:
+    begun = tmp_path / "begun"
+    marking = PLUGIN.replace("    time.sleep", f"    open({str(begun)!r}, 'w').close()\n    time.sleep")
+    (tmp_path / "slow_checks.py").write_text(marking)
+    (tmp_path / "slow_words.py").write_text("PAUSE_S = 600\n")
+    command = [sys.executable, "-m", "passmuster", "run", ".", "--traces", "[a-f].*", "--root", ".", "--quiet"]
+    command += ["--executor", "ray", "--violations", "violations", "--report", "json=report.json"]
+    command += [] if started_here else ["--ray-address", str(options.ray_address)]
+    variable = f"PASSMUSTER_TEST_RUN={tmp_path}"
+    environment = os.environ | dict([variable.split("=", 1)])
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+    deadline = time.monotonic() + 120
+    while not begun.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert begun.exists(), process.communicate(timeout=100)
+    assert processes_with(variable)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=100)  # a check pauses for 600 s
+    assert (process.returncode, errors) == (130, "Interrupted.\n")
+    while processes_with(variable) and time.monotonic() < deadline:  # the last ones of Ray
+        time.sleep(0.1)
+    assert not processes_with(variable)
+    assert list((tmp_path / "violations").iterdir()) == []
+    assert not (tmp_path / "report.json").exists()
 
 
 def test_a_part_that_fails_three_times_is_named(options: api.RunOptions, tmp_path: Path) -> None:

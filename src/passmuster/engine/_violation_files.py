@@ -187,10 +187,11 @@ def prepare_violations(files: PartFiles) -> None:
 
 
 def clear_violations(files: PartFiles) -> None:
-    """Remove what a run has written that came to no end."""
-    if files.violations is not None and files.checkpoint is None:
+    """Remove what a run has written that came to no end; with a checkpoint, finished files are a part of it."""
+    if files.violations is not None:
         for path in _written(Path(files.violations)):
-            path.unlink(missing_ok=True)
+            if files.checkpoint is None or path.name.startswith("."):
+                path.unlink(missing_ok=True)
 
 
 def finish_violations(files: PartFiles, found: list[ViolationFile]) -> str:

@@ -10,17 +10,20 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from passmuster._problems import OutsideError, Problem, UsageError, WorkerFailure
 from passmuster._version import __version__
 from passmuster.checks import plugin_files
 from passmuster.engine._encoding import decoded, encoded
-from passmuster.engine._execution import Execution
+from passmuster.engine._execution import Execution, PartFiles
 from passmuster.engine._parts import Part, available_cpus
 from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
@@ -34,6 +37,7 @@ _TOGETHER = 16
 _AHEAD = 2
 """Tasks per CPU that are handed to the cluster before others are finished."""
 _ANSWER_S = 10.0
+_ENDING_S = 5.0
 
 
 def execute(job: Job, parts: Sequence[Part], execution: Execution, progress: Progress) -> Tally:
@@ -50,7 +54,7 @@ class _Run:
         # Without a checkpoint of their own, retries of a part cost as much as the part: three attempts in all.
         self._evaluate = ray.remote(num_cpus=1, num_returns=2, max_retries=_ATTEMPTS - 1)(evaluate_part)
         self._merge = ray.remote(num_cpus=1, max_retries=-1)(merge_tallies)
-        self._task = ray.put(encoded(Task(__version__, setup_of(job))))
+        self._task = ray.put(encoded(Task(__version__, setup_of(replace(job, files=_absolute(job.files))))))
         self._under_way: dict[Any, tuple[int, Any]] = {}
         self._waiting: list[list[Any]] = [[]]
         """References to tallies, by how often they were merged."""
@@ -73,13 +77,18 @@ class _Run:
                 for status in finished:
                     self._finish(status)
         except BaseException:
-            for status in self._under_way:
-                with contextlib.suppress(Exception):
-                    self._ray.cancel(status, force=True)
+            self._cancel()
             raise
         if self._refused:
             raise min(self._refused, key=lambda answer: answer.number).error()
         return self._total()
+
+    def _cancel(self) -> None:
+        """End the tasks that are under way, and wait for it: they may be writing files."""
+        with contextlib.suppress(Exception):
+            for status in self._under_way:
+                self._ray.cancel(status, force=True)
+            self._ray.wait(list(self._under_way), num_returns=len(self._under_way), timeout=_ENDING_S)
 
     def _most(self) -> int:
         """How many tasks may be under way; nodes come and go."""
@@ -121,6 +130,12 @@ class _Run:
             raise OutsideError(Problem(f"what the Ray cluster counted was lost: {reason}")) from error
 
 
+def _absolute(files: PartFiles) -> PartFiles:
+    """The same folders for workers, whose current folder is another one."""
+    checkpoint, violations = (path and os.path.abspath(path) for path in (files.checkpoint, files.violations))
+    return replace(files, checkpoint=checkpoint, violations=violations)
+
+
 @contextlib.contextmanager
 def _connected(job: Job, execution: Execution) -> Iterator[Any]:
     """Ray, connected to the cluster; what this run started is ended with it."""
@@ -142,7 +157,8 @@ def _connected(job: Job, execution: Execution) -> Iterator[Any]:
         if address is None:
             options |= {"num_cpus": execution.workers or available_cpus(), "include_dashboard": False}
         try:
-            ray.init(address=address, **options)
+            with _own_signals():
+                ray.init(address=address or "local", **options)  # without it, any cluster that is found is used
         except (Exception, SystemExit) as error:  # which Ray raises for a cluster of another version, among others
             reason = str(error).strip().partition("\n")[0][:400] or type(error).__name__
             raise OutsideError(
@@ -152,6 +168,20 @@ def _connected(job: Job, execution: Execution) -> Iterator[Any]:
             yield ray
         finally:
             ray.shutdown()
+
+
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """A time after which signals are handled as before it: Ray's own handlers abort the process with a stack trace."""
+    names = [number for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if number is not None]
+    handlers = {number: signal.getsignal(number) for number in names}
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):  # not the main thread, where Ray sets none either
+            for number, handler in handlers.items():
+                if handler is not None:
+                    signal.signal(number, handler)
 
 
 def _check_address(address: str) -> None:
