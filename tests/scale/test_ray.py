@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.engine.test_workers import text
+from tests.scale.s3_server import served
 from tests.scale.test_sweeps import trace
 
 from passmuster import api
@@ -221,6 +222,20 @@ def test_another_version_on_a_node_is_told(tmp_path: Path) -> None:
     answer, counted = evaluate_part(encoded(Task("0.0.7", setup)), 0, encoded(Part(Source("x", "x"))))
     assert b"on a node of the cluster, 0.0.7 here" in answer
     assert not counted
+
+
+def test_a_cluster_of_another_version_is_told(options: api.RunOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    monkeypatch.setattr(ray, "__version__", "1.2.3")
+    with pytest.raises(OutsideError, match=r"cannot use the Ray cluster at .*Ray: 2\.\d.*Ray: 1\.2\.3"):
+        run(options)
+    assert not ray.is_initialized()
+
+
+def test_a_server_that_is_not_ray_is_told(options: api.RunOptions) -> None:
+    with served() as bucket, pytest.raises(OutsideError, match=r"what answers at 127.* is not a Ray cluster"):
+        run(replace(options, ray_address=bucket.url.removeprefix("http://")))
 
 
 def test_addresses_that_cannot_be(options: api.RunOptions) -> None:

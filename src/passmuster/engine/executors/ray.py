@@ -38,6 +38,9 @@ _AHEAD = 2
 """Tasks per CPU that are handed to the cluster before others are finished."""
 _ANSWER_S = 10.0
 _ENDING_S = 5.0
+_SETTINGS = b"\x04"
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0" + _SETTINGS + b"\0\0\0\0\0"
+"""How HTTP/2 begins, which Ray speaks. The server's first frame is of the kind settings, too."""
 
 
 def execute(job: Job, parts: Sequence[Part], execution: Execution, progress: Progress) -> Tally:
@@ -160,10 +163,10 @@ def _connected(job: Job, execution: Execution) -> Iterator[Any]:
             with _own_signals():
                 ray.init(address=address or "local", **options)  # without it, any cluster that is found is used
         except (Exception, SystemExit) as error:  # which Ray raises for a cluster of another version, among others
-            reason = str(error).strip().partition("\n")[0][:400] or type(error).__name__
-            raise OutsideError(
-                Problem(f"cannot use the Ray cluster at {address or 'this machine'}: {reason}")
-            ) from error
+            ray.shutdown()  # it may be connected all the same
+            reason = " ".join(str(error).split())[:400] or type(error).__name__
+            message = f"cannot use the Ray cluster at {address}: " if address else "cannot start Ray on this machine: "
+            raise OutsideError(Problem(message + reason)) from error
         try:
             yield ray
         finally:
@@ -185,17 +188,22 @@ def _own_signals() -> Iterator[None]:
 
 
 def _check_address(address: str) -> None:
-    """Raise `OutsideError` where nothing listens: Ray itself would try for more than a minute."""
+    """Raise `OutsideError` where no cluster listens: Ray itself would try for minutes, deaf to Ctrl-C."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if address == "auto" or not host or not port.isdecimal():
         if address not in ("auto", "local"):
             raise UsageError(Problem(f"--ray-address: expected HOST:PORT, ray://HOST:PORT or auto, found '{address}'"))
         return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S).close()
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S) as connection:
+            connection.sendall(_GREETING)
+            answer = connection.recv(9)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OutsideError(Problem(f"no Ray cluster answers at {address}: {reason}")) from error
+    if answer[3:4] != _SETTINGS:
+        message = f"what answers at {address} is not a Ray cluster: give the address that `ray start --head` prints"
+        raise OutsideError(Problem(message))
 
 
 def _stage_plugins(job: Job, folder: Path) -> bool:
