@@ -81,6 +81,21 @@ def test_rules_tools_and_examples_are_named(tmp_path: Path) -> None:
     assert not diff(tmp_path, [[("look", 1)], [("refund", 1)]], new=OLD).changed
 
 
+def test_it_fits_the_screen_and_names_files_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    diff(tmp_path, [[("look", 1), ("refund", 9)], [("other", 1)]])
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / f"{name}.json").rename(tmp_path / name / "passmuster.json")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "50")
+    done = CliRunner().invoke(command, ["diff-policy", "old", "new", "--traces", "traces.jsonl"])
+    assert done.exit_code == 0
+    assert "      traces.jsonl:2 (trace t1): " in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 50
+    done = CliRunner().invoke(command, ["diff-policy", "old", "new", "--traces", "traces.jsonl", "--json"])
+    assert "root" not in json.loads(done.stdout)
+
+
 def test_scenarios_count_without_judges(tmp_path: Path) -> None:
     old = {"scenarios": [{"id": "S", "query": "q", "path": {"max_tool_calls": 5}}]}
     new = {"scenarios": [{"id": "S", "query": "q", "path": {"forbidden_tools": ["pay"]}}]}

@@ -44,6 +44,8 @@ class PolicyDiff(Struct, frozen=True):
     newly_allowed: list[ChangedRule]
     """By the rules of the old policy."""
     bad_lines: int = 0
+    root: str = ""
+    """The folder that files are named from."""
 
     @property
     def changed(self) -> bool:
@@ -87,6 +89,7 @@ def diff_policy(
         newly_blocked=safe.rules("newly_blocked"),
         newly_allowed=safe.rules("newly_allowed"),
         bad_lines=counted.bad_lines,
+        root=str(after.root),
     )
 
 

@@ -27,8 +27,10 @@ def print_text(text: str) -> None:
 
 
 def print_document(schema: str, document: Struct, **more: object) -> None:
-    """Print a value as JSON that names its schema."""
-    print_bytes(reports.encoded({"schema": schema, **more, **msgspec.to_builtins(document)}))
+    """Print a value as JSON that names its schema; the root is a folder of this machine, and not shown."""
+    fields = msgspec.to_builtins(document)
+    fields.pop("root", None)
+    print_bytes(reports.encoded({"schema": schema, **more, **fields}))
 
 
 def print_bytes(data: bytes) -> None:

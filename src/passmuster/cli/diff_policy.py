@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,10 +60,11 @@ def _lines(found: api.PolicyDiff) -> Iterator[str]:
     if not found.changed:
         yield f"Nothing changed: {plural(found.blocked_by_both, 'trace')} blocked by both."
         return
+    paths = reports.PathsFrom(found.root, os.getcwd())
     for title, calls, traces, rules in (
         ("Newly blocked", found.newly_blocked_calls, found.newly_blocked_traces, found.newly_blocked),
         ("Newly let through", found.newly_allowed_calls, found.newly_allowed_traces, found.newly_allowed),
     ):
-        yield from reports.changed_rule_lines(title, calls, traces, rules)
+        yield from reports.changed_rule_lines(title, calls, traces, rules, paths)
     yield ""
     yield f"{plural(found.blocked_by_both, 'trace')} blocked by both."

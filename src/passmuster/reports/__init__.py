@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from passmuster.reports._history_text import history_lines
     from passmuster.reports._lint_text import lint_lines, lint_sarif
     from passmuster.reports._policy_text import changed_rule_lines
+    from passmuster.reports._relative_report import PathsFrom
     from passmuster.reports._screen import fitted
     from passmuster.reports._text import aligned, cut, cut_middle, encodable, near_place, one_line
     from passmuster.reports.formats.console import show_console

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from passmuster._problems import plural
@@ -28,8 +28,10 @@ class _Rule(Protocol):
     def examples(self) -> Sequence[Violation]: ...
 
 
-def changed_rule_lines(title: str, calls: int, traces: int, rules: Sequence[_Rule]) -> Iterator[str]:
-    """The rules for which calls are newly blocked, or newly let through, each with examples."""
+def changed_rule_lines(
+    title: str, calls: int, traces: int, rules: Sequence[_Rule], paths: Mapping[str, str]
+) -> Iterator[str]:
+    """The rules for which calls are newly blocked, or newly let through, each with examples in files by these names."""
     yield ""
     if not calls and not traces:
         yield f"{title}: nothing"
@@ -38,7 +40,8 @@ def changed_rule_lines(title: str, calls: int, traces: int, rules: Sequence[_Rul
     for rule in rules[:_RULES]:
         yield f"   {_named(rule)}: {plural(rule.calls, 'call')} in {plural(rule.traces, 'trace')}"
         for violation in rule.examples[:_EXAMPLES]:
-            where = place(violation.trace_file, violation.trace_line)
+            file = violation.trace_file
+            where = place(paths[file] if file else file, violation.trace_line)
             trace = f" (trace {one_line(violation.trace_id)})" if violation.trace_id else ""
             yield f"      {where}{trace}: {headline(violation)}"
     if len(rules) > _RULES:

@@ -16,7 +16,7 @@ def relative_report(report: Report, here: str) -> Report:
     """The report as it reads in the folder `here`."""
     if not report.root or os.path.realpath(here) == os.path.realpath(report.root):
         return report
-    paths = _Paths(report.root, here)
+    paths = PathsFrom(report.root, here)
     return replace(
         report,
         suite_file=paths[report.suite_file],
@@ -29,8 +29,8 @@ def relative_report(report: Report, here: str) -> Report:
     )
 
 
-class _Paths(dict[str, str]):
-    """The name of a file from here, by its name from the root."""
+class PathsFrom(dict[str, str]):
+    """The name of a file from the folder `here`, by its name from the root."""
 
     def __init__(self, root: str, here: str) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class _Paths(dict[str, str]):
         return near if self.inside or not near.startswith(os.pardir) else whole
 
 
-def _scenario(scenario: ScenarioReport, paths: _Paths) -> ScenarioReport:
+def _scenario(scenario: ScenarioReport, paths: PathsFrom) -> ScenarioReport:
     change = partial(_check, paths=paths)
     run = scenario.worst_run
     return replace(
@@ -66,12 +66,12 @@ def _scenario(scenario: ScenarioReport, paths: _Paths) -> ScenarioReport:
     )
 
 
-def _check(check: CheckReport, paths: _Paths) -> CheckReport:
+def _check(check: CheckReport, paths: PathsFrom) -> CheckReport:
     moved: Iterable[Violation] = (_violation(one, paths) for one in check.violations)
     return replace(check, violations=tuple(moved))
 
 
-def _violation(violation: Violation, paths: _Paths) -> Violation:
+def _violation(violation: Violation, paths: PathsFrom) -> Violation:
     policy, trace = violation.policy_file, violation.trace_file
     return replace(
         violation,
@@ -81,6 +81,6 @@ def _violation(violation: Violation, paths: _Paths) -> Violation:
     )
 
 
-def _name(trace_id: str, file: str, paths: _Paths) -> str:
+def _name(trace_id: str, file: str, paths: PathsFrom) -> str:
     """The id of a trace; one without an id is called by its place."""
     return paths[file] + trace_id.removeprefix(file) if trace_id.startswith(f"{file}:") else trace_id
