@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.engine.test_workers import text
 
-from passmuster import api
+from passmuster import api, reports
 from passmuster._problems import InputError
 from passmuster.engine._execution import ONE_PROCESS
 from passmuster.engine._load_suite import load_suite
@@ -23,12 +23,15 @@ from passmuster.engine._parts import cut
 from passmuster.engine._plan import Job
 from passmuster.engine._progress import Progress
 from passmuster.engine._run import conclude_run
+from passmuster.engine._trace_filter import trace_filter
 from passmuster.engine.executors.inline import execute
 from passmuster.scoring import _group_tally
 from passmuster.scoring._durations import Durations
 from passmuster.scoring._group_report import sampled_rate
+from passmuster.scoring._left_out import LeftOut
 from passmuster.scoring._settings import Settings
 from passmuster.scoring._tally import merge
+from passmuster.traces import Trace
 from passmuster.traces._sources import Source
 
 TODAY = datetime.date(2026, 4, 1)
@@ -72,7 +75,13 @@ def test_no_split_changes_groups_or_samples(
     tmp_path: Path, drawn: list[tuple[str, int, bool]], part_bytes: int, sample: float | None, chance: Any
 ) -> None:
     traces = [
-        trace(n, tool, metadata={"region": region}, total_duration_ms=region, **({"scenario": "S-1"} if known else {}))
+        trace(
+            n,
+            tool,
+            metadata={"region": region % 11},
+            total_duration_ms=n * 7 % 13,
+            **({"scenario": "S-1"} if known else {}),
+        )
         for n, (tool, region, known) in enumerate(drawn)
     ]
     write(tmp_path, traces)
@@ -111,6 +120,14 @@ def test_a_sample_is_stable_nested_and_partial(tmp_path: Path) -> None:
     assert report.sample.traces == 300
 
 
+def test_a_trace_is_drawn_by_its_id_alone(tmp_path: Path) -> None:
+    traces = [trace(n, "refund") for n in range(100)]
+    first = run(tmp_path, write(tmp_path, traces), sample="30%").tests[0].violations
+    changed = [{**one, "query": "other words"} for one in traces]
+    second = run(tmp_path, write(tmp_path, changed), sample="30%").tests[0].violations
+    assert [one.trace_id for one in first] == [one.trace_id for one in second]
+
+
 def test_a_trace_without_an_id_is_drawn_by_its_content(tmp_path: Path) -> None:
     traces = [{"query": f"q{n}", "steps": [{"type": "tool_call", "tool": "look"}]} for n in range(200)]
     first = run(tmp_path, write(tmp_path, traces), sample="20%").traces
@@ -129,6 +146,22 @@ def test_intervals_of_a_sample_cover(rate: float, population: int, share: float)
         low, high = sampled_rate(failed, sampled, sampled, population).ci95 or (1, 0)
         covered += low <= failing / population <= high
     assert 0.93 <= covered / 2_000 <= 0.99
+
+
+def test_intervals_cover_with_traces_drawn_by_their_ids() -> None:
+    """The draw itself, on ids that differ in a number only."""
+    wanted = trace_filter(Settings(today=TODAY, sample=0.2))
+    assert wanted is not None
+    covered = drawn = 0
+    for population in range(400):
+        traces = [Trace(steps=(), trace_id=f"run-{population}-{number}") for number in range(500)]
+        sample = [number for number, one in enumerate(traces) if wanted(one, LeftOut())]
+        failed = sum(number % 10 == 3 for number in sample)
+        low, high = sampled_rate(failed, len(sample), len(sample), 500).ci95 or (1, 0)
+        covered += low <= 0.1 <= high
+        drawn += len(sample)
+    assert abs(drawn / (400 * 500) - 0.2) < 0.005  # 5 standard errors
+    assert 0.92 <= covered / 400 <= 0.99
 
 
 def test_a_sample_of_everything_leaves_nothing_open() -> None:
@@ -207,11 +240,13 @@ def test_values_of_groups_are_cut_and_redacted(tmp_path: Path) -> None:
 
 def test_every_report_has_groups_and_estimates(tmp_path: Path) -> None:
     options = write(tmp_path, [trace(n, "refund", agent="bot-7") for n in range(60)])
-    formats = ("console", "json", "junit", "sarif", "html")
-    reports = tuple(api.Destination(name, str(tmp_path / f"report.{name}")) for name in formats)
+    formats = tuple(name for name in reports.FORMATS if name != "gitlab")  # a list of places in files
+    wanted = tuple(api.Destination(name, str(tmp_path / f"report.{name}")) for name in formats)
     with api.StandardInput() as stdin:
-        asked = replace(options, reports=reports, sample="50%", group_by=("agent.name",))
+        asked = replace(options, reports=wanted, sample="50%", group_by=("agent.name",))
         rendered = {one.format: one.data for one in api.run(str(tmp_path), asked, stdin).rendered}
+    assert set(rendered) == set(formats)
+    assert [name for name, data in rendered.items() if b"bot-7" not in data] == []
     assert b"Groups by agent.name" in rendered["console"]
     assert b"Estimates from a sample of 50%" in rendered["console"]
     assert "bot-7" in (ElementTree.fromstring(rendered["junit"]).findtext("testsuite/system-out") or "")
