@@ -146,7 +146,7 @@ def store_of(address: str, name: str) -> tuple[Any, str]:
         store, path = fsspec.core.url_to_fs(address)
     except (ImportError, ValueError) as error:
         raise TraceError(Problem(f"no package that reads this kind of address is installed: {error}", name)) from error
-    if hasattr(store, "retries"):  # of s3fs and others; together with those of `Asking` a dead store took minutes
+    if hasattr(store, "retries"):  # of s3fs and others, which would multiply those of `Asking`
         store.retries = 1
     return store, path
 
