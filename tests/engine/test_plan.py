@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.checks.building import judge, trace, write
+from tests.checks.building import judge, rules, trace, write
 
 import passmuster
 from passmuster._problems import TraceError
+from passmuster.engine import _plan as planning
 from passmuster.engine._select import select
+from passmuster.scoring import _tally as tallying
 
 SUITE: dict[str, Any] = {
     "scenarios": [
@@ -110,3 +113,34 @@ def test_a_figure_that_is_no_number_is_refused_whoever_asks_about_it() -> None:
     for more in ({}, {"scenarios": [{"id": "S-1"}]}):
         with pytest.raises(TraceError, match=r"traces\.jsonl:1: Expected `int \| null`, got `str`"):
             judge({"tests": [BLOCKLIST], **more}, [odd])
+
+
+def test_the_time_of_a_test_is_that_of_all_traces_though_not_all_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks, read = count(step=1_000_000), []
+
+    def clock() -> int:
+        read.append(tick := next(ticks))
+        return tick
+
+    monkeypatch.setattr(planning, "perf_counter_ns", clock)
+    for traces, timed in ((3, 3), (64, 64), (64 + 160, 64 + 10)):
+        read.clear()
+        report = judge({"tests": [BLOCKLIST, {**BLOCKLIST, "id": "c"}]}, [trace("a")] * traces)
+        assert [test.duration_ms for test in report.tests] == [traces, traces]
+        assert len(read) == 3 * timed  # before the first test and after each
+
+
+@pytest.mark.parametrize("remembered", [1, 3, 1_000])
+def test_passes_that_traces_share_are_counted_however_few_are_remembered(
+    monkeypatch: pytest.MonkeyPatch, remembered: int
+) -> None:
+    """Traces that exercise the same rules share their outcome."""
+    monkeypatch.setattr(planning, "_REMEMBERED", remembered)
+    monkeypatch.setattr(tallying, "_REPEATED", remembered)
+    order = rules(*({"type": "before", "first": "first", "then": then} for then in "abc"))["tests"][0]
+    used = ("a", "b", "a b", "c", "a c", "b c", "a b c")
+    traces = [trace(f"first {names}") for names in used] * 5 + [trace("first a z")] * 2
+    ordered, blocked = judge({"tests": [order, BLOCKLIST]}, traces).tests
+    assert [rule.exercised_on for rule in ordered.rules] == [22, 20, 20]
+    assert (ordered.traces, ordered.failed_traces) == (37, 0)
+    assert (blocked.traces, blocked.failed_traces) == (37, 2)

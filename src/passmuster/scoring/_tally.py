@@ -7,7 +7,7 @@ the first K by (file, offset, call, rule) are kept beside their exact number.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -27,11 +27,11 @@ KEPT = 5_000
 _TOOLS = 2_000
 """Tools remembered by name, to tell a misspelt one."""
 _REPEATED = 1_000
-"""Outcomes counted by identity, before they are added up."""
+"""Combinations of passes counted by identity, before they are added up."""
 
 
-class TestResult(Struct, frozen=True, gc=False):
-    """One test on one trace, after severity and waivers."""
+class TestResult(Struct, frozen=True, gc=False, eq=False):
+    """One test on one trace, after severity and waivers. Equal only to itself: traces may share a pass."""
 
     __test__ = False
 
@@ -39,14 +39,19 @@ class TestResult(Struct, frozen=True, gc=False):
     outcome: Outcome
     waivers: tuple[int, ...] = ()
     """The waivers that turned violations of this outcome into warnings."""
-    duration_ns: int = 0
+
+    @property
+    def is_plain_pass(self) -> bool:
+        """Whether there is nothing to count but that the test passed."""
+        outcome = self.outcome
+        return outcome.status == "pass" and not (outcome.violations or outcome.stats or outcome.score is not None)
 
 
 class Evaluation(Struct, frozen=True):
     """Everything found out about one trace."""
 
     trace: Trace
-    results: list[TestResult]
+    results: tuple[TestResult, ...]
     scenario: str | None = None
     unknown_scenario: str | None = None
     """The scenario id the trace states, where the suite has none such."""
@@ -55,6 +60,8 @@ class Evaluation(Struct, frozen=True):
     """The scenario on this trace."""
     explain: Callable[[], RunReport] | None = None
     """The same in words; asked for only where a report will show it."""
+    durations_ns: Sequence[int] = ()
+    """How long each of the tests took; nothing where they were not timed."""
 
 
 class Found(Struct, frozen=True, order=True):
@@ -95,13 +102,6 @@ class ViolationFile(Struct, frozen=True, order=True):
     violations: int
 
 
-class _Repeated(Struct, gc=False):
-    """An outcome without violations, and on how many traces it was the outcome."""
-
-    outcome: Outcome
-    times: int = 1
-
-
 class JudgeTally(Struct):
     """What judges were asked."""
 
@@ -122,7 +122,7 @@ class JudgeTally(Struct):
 
 
 class TestTally(Struct):
-    """One test over many traces. Call `settle` before reading the counts."""
+    """One test over many traces."""
 
     __test__ = False
 
@@ -130,8 +130,6 @@ class TestTally(Struct):
     """For each rule, on how many traces it was exercised."""
     violated: list[int]
     """For each rule, on how many traces it was violated."""
-    repeated: dict[int, _Repeated] = field(default_factory=dict)
-    """Plain passes by identity, not yet added up: checks share their outcomes, and most traces pass."""
     traces: int = 0
     exercised: int = 0
     checked: int = 0
@@ -151,27 +149,13 @@ class TestTally(Struct):
     """Why traces were skipped, and how many."""
     duration_ns: int = 0
 
-    def add(self, trace: Trace, outcome: Outcome, duration_ns: int) -> None:
+    def add(self, trace: Trace, outcome: Outcome) -> None:
         """Count the outcome of one trace."""
-        self.duration_ns += duration_ns
-        same = self.repeated.get(id(outcome))
-        if same is not None:
-            same.times += 1
-        elif outcome.status == "pass" and not (outcome.violations or outcome.stats or outcome.score is not None):
-            if len(self.repeated) >= _REPEATED:
-                self.settle()
-            self.repeated[id(outcome)] = _Repeated(outcome)
-        else:
-            self._count(outcome, 1)
-            self._add_rest(trace, outcome)
+        self.add_passes(outcome, 1)
+        self._add_rest(trace, outcome)
 
-    def settle(self) -> None:
-        """Add up the outcomes that are counted by identity so far."""
-        for same in self.repeated.values():
-            self._count(same.outcome, same.times)
-        self.repeated.clear()
-
-    def _count(self, outcome: Outcome, times: int) -> None:
+    def add_passes(self, outcome: Outcome, times: int) -> None:
+        """Count a plain pass of so many traces; of other outcomes, what they have in common with one."""
         self.traces += times
         self.checked += outcome.checked * times
         self.exercised += times if outcome.exercised else 0
@@ -220,8 +204,6 @@ class TestTally(Struct):
         del self.found[KEPT:]
 
     def merge(self, other: TestTally) -> None:
-        self.settle()
-        other.settle()
         self.traces += other.traces
         self.exercised += other.exercised
         self.duration_ns += other.duration_ns
@@ -248,12 +230,22 @@ def _first(a: Broken | None, b: Broken) -> Broken:
     return b if a is None or (b.spot, b.message) < (a.spot, a.message) else a
 
 
+class _Passes(Struct, gc=False):
+    """Results of all tests of a trace that are plain passes, and on how many traces they were the results."""
+
+    results: tuple[TestResult, ...]
+    times: int = 1
+
+
 class Tally(Struct):
-    """One suite over many traces."""
+    """One suite over many traces. Call `settle` before reading the counts of tests."""
 
     tests: list[TestTally]
     scenarios: dict[str, ScenarioTally]
     waivers_used: list[int]
+    passes: dict[int, _Passes] = field(default_factory=dict)
+    """Traces on which all tests simply passed, by the hash of their results, not yet added up. Most traces do, and
+    share the results, so that one look-up counts a trace, however many tests there are."""
     read: int = 0
     unmatched: int = 0
     bad_lines: int = 0
@@ -278,13 +270,16 @@ class Tally(Struct):
 
     def add(self, evaluation: Evaluation) -> None:
         """Count one trace."""
-        trace = evaluation.trace
+        trace, results = evaluation.trace, evaluation.results
         self.read += 1
-        tests = self.tests
-        for result in evaluation.results:
-            tests[result.test].add(trace, result.outcome, result.duration_ns)
-            for waiver in result.waivers:
-                self.waivers_used[waiver] += 1
+        same = self.passes.get(hash(results))
+        if same is not None and same.results == results:
+            same.times += 1
+        else:
+            self._add_results(trace, results)
+        if evaluation.durations_ns:
+            for result, duration in zip(results, evaluation.durations_ns, strict=True):
+                self.tests[result.test].duration_ns += duration
         spent = None
         if self.figures is not None:
             spent = totals_of(trace)
@@ -301,8 +296,22 @@ class Tally(Struct):
         if evaluation.ambiguous_query is not None:
             count(self.ambiguous_queries, [(evaluation.ambiguous_query, 1)])
 
+    def _add_results(self, trace: Trace, results: tuple[TestResult, ...]) -> None:
+        key = hash(results)
+        if key not in self.passes and all(result.is_plain_pass for result in results):
+            if len(self.passes) >= _REPEATED:
+                self.settle()
+            self.passes[key] = _Passes(results)
+            return
+        for result in results:
+            self.tests[result.test].add(trace, result.outcome)
+            for waiver in result.waivers:
+                self.waivers_used[waiver] += 1
+
     def merge(self, other: Tally) -> None:
         """Take in what another part of the traces gave."""
+        self.settle()
+        other.settle()
         for mine, theirs in zip(self.tests, other.tests, strict=True):
             mine.merge(theirs)
         for name, scenario in other.scenarios.items():
@@ -329,8 +338,10 @@ class Tally(Struct):
 
     def settle(self) -> None:
         """Add up what is counted by identity, which means nothing in another process."""
-        for test in self.tests:
-            test.settle()
+        for same in self.passes.values():
+            for result in same.results:
+                self.tests[result.test].add_passes(result.outcome, same.times)
+        self.passes.clear()
 
     def part_lines(self) -> PartLines:
         """How many lines each part has."""
