@@ -102,17 +102,17 @@ class Evaluator:
 
         number = 0
         wanted, left_out = self._is_wanted, tally.left_out
-        traces = read_source(source, bad, span, part_ends)
-        while (trace := self._next(traces, source, bad)) is not None:
+        for trace in self._readable(read_source(source, bad, span, part_ends), source, bad):
             if wanted is not None and not wanted(trace, left_out):
                 continue
-            if trace.wrapped and (trace := self._unwrapped(trace, bad)) is None:
+            plain = self._unwrapped(trace, bad) if trace.wrapped else trace
+            if plain is None:
                 continue
-            evaluate(trace)
+            evaluate(plain)
             if number % _STRIDE == 0:
                 progress.evaluated(part, trace.origin.offset - part.start)
             number += 1
-            del trace  # so that a long one makes room before the next is decoded
+            del trace, plain  # so that a long one makes room before the next is decoded
         tally.bad_lines += bad.count
         tally.losses.add(bad.losses)
         tally.settle()
@@ -126,15 +126,14 @@ class Evaluator:
             bad.count += 1
             return None
 
-    def _next(self, traces: Iterator[Trace], source: Source, bad: BadLines) -> Trace | None:
-        """The next trace; None at the end, and where the rest of the file cannot be read and may be passed over."""
+    def _readable(self, traces: Iterator[Trace], source: Source, bad: BadLines) -> Iterator[Trace]:
+        """The traces up to where the rest of the file cannot be read, if that may be passed over."""
         try:
-            return next(traces, None)
+            yield from traces
         except TraceError as error:
             if not self._settings.skip_bad_lines:
                 raise
             bad.losses += [Loss(Spot(source.name, 0), problem.message, True) for problem in error.problems]
-            return None
 
 
 @contextlib.contextmanager

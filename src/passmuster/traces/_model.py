@@ -223,6 +223,16 @@ class Trace(Struct, frozen=True, dict=True, kw_only=True, forbid_unknown_fields=
         return [step for step in self.steps if type(step) is ToolCall]
 
     @cached_property
+    def tool_names(self) -> list[str]:
+        """The tool of each tool call."""
+        return [call.tool for call in self.tool_calls]
+
+    @cached_property
+    def has_plain_calls(self) -> bool:
+        """Whether no tool call failed, and none was made in parallel with others."""
+        return not any(call.error or call.group is not None for call in self.tool_calls)
+
+    @cached_property
     def model_calls(self) -> list[LlmCall]:
         """The model calls in the recorded order."""
         return [step for step in self.steps if type(step) is LlmCall]

@@ -139,9 +139,10 @@ def _reading(source: Source, bad: BadLines, first: Fields) -> Reading:
 
 def _checked(form: Format, traces: Iterator[Trace], bad: BadLines) -> Iterator[Trace]:
     """The traces of a format whose calls are plain: not wrapped in others, with names that patterns can fit."""
-    if form is FORMATS["native"]:  # which checks them itself
-        yield from traces
-        return
+    return traces if form is FORMATS["native"] else _with_plain_calls(traces, bad)  # the native one checks them itself
+
+
+def _with_plain_calls(traces: Iterator[Trace], bad: BadLines) -> Iterator[Trace]:
     for trace in traces:
         try:
             yield check_calls(trace)

@@ -107,40 +107,43 @@ def read_records(
 ) -> Iterator[Record]:
     """The records of a file, or those lines or row groups that begin within `span` (bytes from, bytes to)."""
     if source.parquet:
-        from passmuster.traces._parquet import read_rows  # late, as it needs an extra
-
-        for offset, data, number in read_rows(source, span, on_end):
-            yield Record(offset, data, span[0] if span else 0, number)
-        return
-    with source.open(span[1] if span else None) as file:
-        yield from _document(file, on_bad) if document else _lines(file, on_bad, span, on_end)
+        return _rows(source, span, on_end)
+    return _document(source, on_bad) if document else _lines(source, on_bad, span, on_end)
 
 
-def _lines(file: BufferedReader, on_bad: OnBad, span: Span | None, on_end: OnEnd) -> Iterator[Record]:
+def _rows(source: Source, span: Span | None, on_end: OnEnd) -> Iterator[Record]:
+    from passmuster.traces._parquet import read_rows  # late, as it needs an extra
+
+    for offset, data, number in read_rows(source, span, on_end):
+        yield Record(offset, data, span[0] if span else 0, number)
+
+
+def _lines(source: Source, on_bad: OnBad, span: Span | None, on_end: OnEnd) -> Iterator[Record]:
     part, end = span or (0, -1)
     offset = part
-    if offset:
-        file.seek(offset - 1)
-        offset += len(file.readline()) - 1  # a line belongs to the span it begins in
     number = 0
-    for line in iter(partial(file.readline, _PIECE), b""):
-        if offset >= end >= 0:
-            break
-        start = offset
-        if len(line) == _PIECE:
-            line = _whole_line(file, start, line)
-        offset += len(line)
-        number += 1
-        if start == 0 and line.startswith(_BOM):
-            line = line[len(_BOM) :]
-            start = len(_BOM)
-        if not line or line.isspace():
-            continue
-        if not line.isascii() and (problem := _not_utf8(start, line)):
-            on_bad(problem)
-            continue
-        yield Record(start, line, part, number)
-    on_end(number)
+    with source.open(span[1] if span else None) as file:
+        if offset:
+            file.seek(offset - 1)
+            offset += len(file.readline()) - 1  # a line belongs to the span it begins in
+        for line in iter(partial(file.readline, _PIECE), b""):
+            if offset >= end >= 0:
+                break
+            start = offset
+            if len(line) == _PIECE:
+                line = _whole_line(file, start, line)
+            offset += len(line)
+            number += 1
+            if start == 0 and line.startswith(_BOM):
+                line = line[len(_BOM) :]
+                start = len(_BOM)
+            if not line or line.isspace():
+                continue
+            if not line.isascii() and (problem := _not_utf8(start, line)):
+                on_bad(problem)
+                continue
+            yield Record(start, line, part, number)
+        on_end(number)
 
 
 def _whole_line(file: BufferedReader, start: int, piece: bytes) -> bytes:
@@ -161,8 +164,9 @@ def _whole_line(file: BufferedReader, start: int, piece: bytes) -> bytes:
     return file.read(length)
 
 
-def _document(file: BufferedReader, on_bad: OnBad) -> Iterator[Record]:
-    data = _rest(file)
+def _document(source: Source, on_bad: OnBad) -> Iterator[Record]:
+    with source.open() as file:
+        data = _rest(file)
     start = len(_BOM) if data.startswith(_BOM) else 0
     if problem := _not_utf8(start, data[start:]):
         on_bad(problem)

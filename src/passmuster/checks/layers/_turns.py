@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from passmuster.checks._outcome import SKIP, Neighbours, Outcome, Violation
 from passmuster.checks._question import Question
 from passmuster.checks._scenario_outcome import CheckReport
-from passmuster.checks._view import ToolIndex, View
+from passmuster.checks._view import ToolIndex, View, view_of
 from passmuster.checks.layers._behaviors import BehaviorCheck
 from passmuster.checks.layers._layer import LayerCheck, decided
 from passmuster.suite import Behavior, Turn
@@ -26,7 +26,7 @@ _ABSENT = Outcome("skip", True, message=_NO_TURN)
 
 def turn_views(view: View) -> Sequence[View]:
     """Each turn of a trace, as the checks see it."""
-    if not hasattr(view, "turns"):
+    if view.turns is None:
         starts = _starts(view.trace)
         ends = [*starts[1:], len(view.trace.steps)]
         view.turns = tuple(
@@ -58,9 +58,9 @@ def _part(view: View, start: int, end: int, *, last: bool) -> View:
     part = replace(trace, steps=steps, answer=answer, **totals)
     first = sum(place < start for place in trace.call_steps)
     calls = slice(first, first + len(part.tool_calls))
-    found = View(part, view.names[calls], view.bits[calls])
+    found = view_of(part, view.names[calls], view.bits[calls])
     found.failed = view.failed[calls] if view.failed is not None else None
-    found.positions = view.positions[calls]
+    found.stated_positions = view.positions[calls]
     found.plain = view.plain and not first
     found.first_call = first
     return found

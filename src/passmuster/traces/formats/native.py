@@ -100,27 +100,35 @@ def _decoded(decode: _Decode, data: bytes | Raw, origin: Origin) -> Trace | None
         trace = decode(data)
     except msgspec.ValidationError:
         return None
+    # All that is asked about every call is found out here, while it is in the processor's cache: in a trace of 10,000
+    # calls, each further loop over them takes 2 % longer.
     calls: list[ToolCall] = []
+    names: list[str] = []
+    plain = True
     for step in trace.steps:
         kind = type(step)
         if kind is LlmCall:
             continue
         if kind is ToolCall:
             calls.append(step)  # type: ignore[arg-type]
+            names.append(tool := step.tool)  # type: ignore[arg-type,union-attr]
             if (
                 type(arguments := step.arguments) is not dict  # type: ignore[union-attr]
-                or (step.tool not in PLAIN_NAMES and not is_plain(step.tool))  # type: ignore[operator,union-attr,arg-type]
+                or (tool not in PLAIN_NAMES and not is_plain(tool))  # type: ignore[arg-type]
                 or not WRAPPERS.isdisjoint(arguments)
             ):
                 return None
+            if step.error or step.group is not None:  # type: ignore[union-attr]
+                plain = False
         elif kind is ToolResult or (kind is Message and type(step.content) is not str):  # type: ignore[union-attr]
             return None
     if not trace.steps:
         return None
     force_setattr(trace, "origin", origin)
-    trace.__dict__["tool_calls"] = calls
+    known = trace.__dict__
+    known["tool_calls"], known["tool_names"], known["has_plain_calls"] = calls, names, plain
     if type(data) is bytes and data[::_STRIDE].translate(_DIGITS).find(_RUN) < 0:
-        trace.__dict__["has_oversized_number"] = False
+        known["has_oversized_number"] = False
     return trace
 
 
