@@ -379,7 +379,7 @@ def test_a_closed_standard_input(tmp_path: Path) -> None:
 def test_an_interrupt_ends_at_once_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: list[str]
 ) -> None:
-    lay(tmp_path, {"passmuster.yaml": SUITE, "temporary/x": "", "big.jsonl": GOOD * 500_000})
+    lay(tmp_path, {"passmuster.yaml": SUITE, "temporary/x": "", "big.jsonl": GOOD * 3_000_000})
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     with start(tmp_path, "run", "--report", "json=report.json", "--traces", *way) as process:
         assert process.stdin is not None

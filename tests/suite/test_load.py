@@ -297,7 +297,7 @@ def test_a_mistake_in_the_defaults_is_told_once(tmp_path: Path) -> None:
         ("tags: null", "path: {max_loops: 1}", "defaults.tags: is empty"),
         ("correctness: null", "correctness: {expected_in_answer: x}", "defaults.correctness: is empty"),
         ("path: {max_loops: null}", "path: {max_loops: 1}", "defaults.path.max_loops: is empty"),
-        ("path: {max_loops: 1}", "cost: null", "scenarios[0].cost: expected a map, found null"),
+        ("path: {max_loops: 1}", "cost: null", "scenarios[0].cost: is empty, and 'defaults' has nothing"),
         ("path: {max_loops: 1}", "path: {max_tool_calls: null}", "scenarios[0].path.max_tool_calls"),
         ("path: {expected_calls: {calls: [a]}}", "path: {expected_calls: {mode: null}}", "path.expected_calls.mode"),
         (

@@ -54,7 +54,8 @@ def _read(context: Context, suite: Suite, node: Node, key: str) -> Iterator[Scen
     layers = {name: _keys_of(reader, name) for name in _LAYERS}
     for at, map_ in maps:
         if at in ids:
-            yield _scenario(reader, _merged(context.defaults, map_, layers), at, ids[at], suite.behaviors)
+            own = _without_idle_nulls(reader, context.defaults, map_, at)
+            yield _scenario(reader, _merged(context.defaults, own, layers), at, ids[at], suite.behaviors)
 
 
 def _keys_of(reader: Reader, layer: str) -> Collection[str]:
@@ -86,6 +87,27 @@ def _merged(defaults: Mapping | None, own: Mapping, layers: MappingOf[str, Colle
         else:
             entries[entry.key] = entry
     return replace(own, entries=entries)
+
+
+def _without_idle_nulls(reader: Reader, defaults: Mapping | None, own: Mapping, at: str) -> Mapping:
+    """The map without keys, of itself and its layers, that are left empty with no default to remove: mistakes."""
+    own = _refuse_idle_nulls(reader, defaults, own, fields_of(Scenario), at)
+    entries = dict(own.entries)
+    for name in _LAYERS:
+        if (entry := entries.get(name)) and isinstance(entry.value, Mapping):
+            base = defaults.get(name) if defaults else None
+            layer = _refuse_idle_nulls(reader, base, entry.value, _keys_of(reader, name), f"{at}.{name}")
+            entries[name] = replace(entry, value=layer)
+    return replace(own, entries=entries)
+
+
+def _refuse_idle_nulls(reader: Reader, defaults: Node | None, own: Mapping, known: Collection[str], at: str) -> Mapping:
+    stated = defaults.entries if isinstance(defaults, Mapping) else {}
+    idle = [one for one in own if _is_null(one.value) and one.key in known and one.key not in stated]
+    for entry in idle:
+        reader.problem(entry, f"{at}.{entry.key}: is empty, and 'defaults' has nothing that it could remove")
+    refused = {entry.key for entry in idle}
+    return replace(own, entries={key: entry for key, entry in own.entries.items() if key not in refused})
 
 
 def _layers_of(map_: Mapping, at: str) -> Iterator[tuple[str, Mapping]]:
