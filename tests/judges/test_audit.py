@@ -15,7 +15,7 @@ from tests.judges.commands import by_kind, judge_config, kind_of, passmuster_, w
 from tests.judges.loopback import Asked, Behaviour, Loopback, Refuses, Says, closed_address, loopback, scored
 from tests.judges.questions import question
 
-from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question, Verdict
+from passmuster.checks._question import Inquiry, JudgeAnswer, JudgeFailure, Question, Verdict
 from passmuster.cli._main import command
 from passmuster.judges._audit import Audit, Figure, Overruled, Rated, audit
 from passmuster.judges._cache import load
@@ -23,7 +23,7 @@ from passmuster.scoring import wilson
 
 PROVIDERS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 NOBODY = "nobody asked"
-Ask = Callable[[Sequence[Question]], list[Heard]]
+Ask = Callable[[Sequence[Question]], list[JudgeAnswer]]
 
 
 def inquiry(answer: str, check: str = "llm_judge", least: int = 3, *, forbidden: bool = False) -> Inquiry:
@@ -37,7 +37,7 @@ def verdict(score: int) -> Verdict:
 def scores(by_answer: Callable[[str], int | None]) -> Ask:
     """A judge that scores by the answer; None is no verdict."""
 
-    def ask(questions: Sequence[Question]) -> list[Heard]:
+    def ask(questions: Sequence[Question]) -> list[JudgeAnswer]:
         found = [by_answer(one.answer) for one in questions]
         return [JudgeFailure("down") if score is None else verdict(score) for score in found]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from tests.judges.loopback import Asked, Behaviour, loopback, scored
 
-from passmuster.checks._question import Heard, JudgeFailure, Question, Verdict
+from passmuster.checks._question import JudgeAnswer, JudgeFailure, Question, Verdict
 from passmuster.judges._asking import ask_all
 from passmuster.judges._canaries import CANARIES, FAMILIES, Canary, sway
 from passmuster.redaction._redactor import Redactor
@@ -158,7 +158,7 @@ def test_wilson_of_nothing() -> None:
 
 
 def test_rounds_of_a_judge_that_always_answers_alike_tell_nothing_more() -> None:
-    def ask(questions: Sequence[Question]) -> list[Heard]:
+    def ask(questions: Sequence[Question]) -> list[JudgeAnswer]:
         return [Verdict(score=5 if "score 5" in one.answer else 1, reason="r") for one in questions]
 
     once, often = sway(ask), sway(ask, rounds=10)

@@ -13,7 +13,7 @@ from passmuster._problems import Problem, SuiteError
 from passmuster.api._inputs import StandardInput, trace_files
 from passmuster.api._load_suite import load_suite
 from passmuster.api._output_files import check_writable, write_file
-from passmuster.checks import Heard, Question
+from passmuster.checks import JudgeAnswer, Question
 from passmuster.engine import AuditCases, OnProgress, audit_cases, open_judges, redactor_of
 from passmuster.judges import (
     MOST_UNANSWERED,
@@ -130,8 +130,8 @@ def _ask(suite: Suite, cases: AuditCases, options: AuditOptions, on_progress: On
         return audit(cases.rated, cases.overruled, [ask] * options.repeats, canaries)
 
 
-def _asking_again(judges: Judges) -> Callable[[Sequence[Question]], list[Heard]]:
-    def ask(questions: Sequence[Question]) -> list[Heard]:
+def _asking_again(judges: Judges) -> Callable[[Sequence[Question]], list[JudgeAnswer]]:
+    def ask(questions: Sequence[Question]) -> list[JudgeAnswer]:
         judges.forget()
         return judges.ask(questions)
 

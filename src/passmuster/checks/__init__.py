@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from passmuster.checks._named_tools import KnownTools, misspelt_tools, uncovered_tools
     from passmuster.checks._outcome import CALLS_UNKNOWN, LEVELS, Level, Neighbours, Outcome, Status, Violation, worst
     from passmuster.checks._plugins import plugin_files
-    from passmuster.checks._question import Example, Heard, Inquiry, JudgeFailure, Kind, Question, Verdict
+    from passmuster.checks._question import Example, Inquiry, JudgeAnswer, JudgeFailure, Kind, Question, Verdict
     from passmuster.checks._reasoning import Ending, Reasoning
     from passmuster.checks._redact_violation import redact_violation
     from passmuster.checks._scenario_outcome import (

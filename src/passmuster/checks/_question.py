@@ -55,7 +55,7 @@ class JudgeFailure(Struct, frozen=True):
     message: str
 
 
-Heard = Verdict | JudgeFailure | None
+JudgeAnswer = Verdict | JudgeFailure | None
 """The answer to a question: a verdict, the reason why there is none, or nothing because judges are off."""
 
 

@@ -56,7 +56,7 @@ class ScenarioOutcome(Struct, frozen=True):
     """The checks of the answer that ask a judge, after the deterministic ones."""
     correct: Status | None = None
     """Correctness as a whole; `error` only where a judge had no verdict. None: nothing is stated."""
-    heard: bool = False
+    has_verdict: bool = False
     """Some judge had a verdict."""
     behaviors: BehaviorsOutcome | None = None
     ways: tuple[Way, ...] = ()

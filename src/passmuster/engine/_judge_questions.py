@@ -14,7 +14,7 @@ from passmuster.scoring import Evaluation, Settings
 from passmuster.suite import Suite
 
 if TYPE_CHECKING:
-    from passmuster.checks import Heard, Question
+    from passmuster.checks import JudgeAnswer, Question
     from passmuster.judges import Judges, Mode
 
 _BATCH = 256
@@ -24,7 +24,9 @@ _BATCH = 256
 class QuestionQueue:
     """Counts evaluations; those that wait for a judge are asked in batches first."""
 
-    def __init__(self, ask: Callable[[Sequence[Question]], Sequence[Heard]], add: Callable[[Evaluation], None]) -> None:
+    def __init__(
+        self, ask: Callable[[Sequence[Question]], Sequence[JudgeAnswer]], add: Callable[[Evaluation], None]
+    ) -> None:
         self._ask, self._add = ask, add
         self._waiting: list[Pending] = []
 

@@ -41,7 +41,7 @@ from passmuster.suite import Scenario, Suite, Test
 from passmuster.traces import Trace
 
 if TYPE_CHECKING:
-    from passmuster.checks import Heard, Inquiry, Question, ScenarioCheck, ToolIndex
+    from passmuster.checks import Inquiry, JudgeAnswer, Question, ScenarioCheck, ToolIndex
 
 _CALLS_UNKNOWN = Outcome("skip", False, message=CALLS_UNKNOWN)
 _REMEMBERED = 1_000
@@ -49,19 +49,19 @@ _REMEMBERED = 1_000
 _TIMED, _TIMED_THEN = 64, 16
 """The tests are timed on the first traces, and then on one in so many, which stands for all of these: reading the clock
 for each test takes 0.4 µs of the 30 that a trace with three tests takes."""
-_Evaluating = Generator[list["Question"], Sequence["Heard"], Evaluation]
+_Evaluating = Generator[list["Question"], Sequence["JudgeAnswer"], Evaluation]
 
 
 class Pending(Struct, frozen=True):
     """An evaluation that waits for a judge: what it asks, and how it goes on with the answers."""
 
     questions: list[Question]
-    resume: Callable[[Sequence[Heard]], Evaluation | Pending]
+    resume: Callable[[Sequence[JudgeAnswer]], Evaluation | Pending]
 
 
-def _go_on(evaluating: _Evaluating, heard: Sequence[Heard] | None) -> Evaluation | Pending:
+def _go_on(evaluating: _Evaluating, answers: Sequence[JudgeAnswer] | None) -> Evaluation | Pending:
     try:
-        questions = next(evaluating) if heard is None else evaluating.send(heard)
+        questions = next(evaluating) if answers is None else evaluating.send(answers)
     except StopIteration as end:
         evaluation: Evaluation = end.value
         return evaluation

@@ -148,11 +148,11 @@ class Judges:
         async def work() -> None:
             nonlocal done
             for ask in waiting:
-                heard = await caller.ask(ask.prompt, ask.member)
-                if isinstance(heard, JudgeFailure):
-                    failures[ask.key] = heard
+                opinion = await caller.ask(ask.prompt, ask.member)
+                if isinstance(opinion, JudgeFailure):
+                    failures[ask.key] = opinion
                 else:
-                    entry = self._store.add(ask, heard.score, heard.reason)
+                    entry = self._store.add(ask, opinion.score, opinion.reason)
                     self._votes[ask.key] = Opinion(entry.score, entry.reason)
                 done += 1
                 self._progress(done, len(asks))
@@ -268,17 +268,17 @@ class _Store:
 
 def _verdict(jury: Sequence[_Ask], votes: Mapping[str, Opinion | JudgeFailure]) -> Verdict | JudgeFailure:
     """The verdict of an ensemble: the lower median, so that a tie fails. If one member fails there is no verdict."""
-    heard: list[Opinion] = []
+    opinions: list[Opinion] = []
     for ask in jury:
         vote = votes[ask.key]
         if isinstance(vote, JudgeFailure):
             return vote if len(jury) == 1 else JudgeFailure(f"one of {len(jury)} judges has no vote: {vote.message}")
-        heard.append(vote)
-    score = sorted(vote.score for vote in heard)[(len(heard) - 1) // 2]
+        opinions.append(vote)
+    score = sorted(vote.score for vote in opinions)[(len(opinions) - 1) // 2]
     return Verdict(
         score=score,
-        reason=next(vote.reason for vote in heard if vote.score == score),
-        votes=tuple(vote.score for vote in heard) if len(heard) > 1 else (),
+        reason=next(vote.reason for vote in opinions if vote.score == score),
+        votes=tuple(vote.score for vote in opinions) if len(opinions) > 1 else (),
     )
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from passmuster.checks import Heard, Inquiry, Question, Verdict
+from passmuster.checks import Inquiry, JudgeAnswer, Question, Verdict
 from passmuster.judges._canaries import Ask, sway
 from passmuster.scoring import RateSample, cohens_kappa, kappa_interval
 
@@ -105,8 +105,8 @@ def audit(
     """
     asked = [*(one.inquiry for one in rated), *(one.inquiry for one in overruled)]
     questions = list(dict.fromkeys(question for inquiry in asked for question in inquiry.questions))
-    heard = [dict(zip(questions, ask(questions), strict=True)) for ask in rounds]
-    first = heard[0]
+    answers = [dict(zip(questions, ask(questions), strict=True)) for ask in rounds]
+    first = answers[0]
     said = [(one, _passes(one.inquiry, first)) for one in rated]
     heard_of = [(one.scenario, one.passes, passes) for one, passes in said if passes is not None]
     pairs = [(person, judge) for _, person, judge in heard_of]
@@ -118,7 +118,7 @@ def audit(
     passed_by_people = [(scenario, not judge) for scenario, person, judge in heard_of if person]
     false_pass = rate(failed_by_people, "people failed none of the labelled answers")
     of_scenarios = [(one.inquiry, one.scenario) for one in rated] + [(one.inquiry, one.scenario) for one in overruled]
-    flips = _flips(of_scenarios, heard)
+    flips = _flips(of_scenarios, answers)
     unanswered = len(rated) - len(pairs)
     faults = _faults(len(rated), unanswered, agreement, kappa, false_pass, flips)
     return Audit(
@@ -173,9 +173,9 @@ def _clustered(results: Sequence[Result]) -> RateSample:
 _NO_LABEL = "no labelled question got a verdict"
 
 
-def _passes(inquiry: Inquiry, heard: Mapping[Question, Heard]) -> bool | None:
+def _passes(inquiry: Inquiry, answers: Mapping[Question, JudgeAnswer]) -> bool | None:
     """The judge's result for a check; None where one of its questions got no verdict."""
-    verdicts = [heard[question] for question in inquiry.questions]
+    verdicts = [answers[question] for question in inquiry.questions]
     scores = [verdict.score for verdict in verdicts if isinstance(verdict, Verdict)]
     return inquiry.passes(scores) if len(scores) == len(verdicts) else None
 
@@ -205,9 +205,9 @@ def _rates(results: Iterable[tuple[str, str | None, bool | None]], why: str) -> 
     return {name: rate(one, why) for name, one in sorted(found.items())}
 
 
-def _flips(asked: Sequence[tuple[Inquiry, str | None]], heard: Sequence[Mapping[Question, Heard]]) -> Figure:
+def _flips(asked: Sequence[tuple[Inquiry, str | None]], rounds: Sequence[Mapping[Question, JudgeAnswer]]) -> Figure:
     """The share of questions on which several rounds gave both a pass and a failure."""
-    if len(heard) < 2:
+    if len(rounds) < 2:
         return Figure(value=None, n=0, why="every question was asked once")
     # One question may stand behind several checks, with thresholds of their own: it flips if it does for one of them.
     seen: dict[Question, set[int]] = {}
@@ -218,7 +218,7 @@ def _flips(asked: Sequence[tuple[Inquiry, str | None]], heard: Sequence[Mapping[
             scenarios.setdefault(question, scenario)
     flipped: list[Result] = []
     for question, leasts in seen.items():
-        scores = [one.score for told in heard if isinstance(one := told[question], Verdict)]
+        scores = [one.score for answers in rounds if isinstance(one := answers[question], Verdict)]
         if len(scores) > 1:
             flipped.append((scenarios[question], any(min(scores) < least <= max(scores) for least in leasts)))
     return rate(flipped, "no question got a verdict twice")

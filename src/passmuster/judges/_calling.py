@@ -48,14 +48,14 @@ class Caller:
         if health.given_up is not None:
             return JudgeFailure(f"judge {member.name}: {health.given_up}")
         try:
-            heard = await self._opinion(prompt, member)
+            opinion = await self._opinion(prompt, member)
         except Trouble as trouble:
             health.failed(trouble)
             return JudgeFailure(f"judge {member.name}: {trouble}")
         except CapReachedError as reached:
             return JudgeFailure(f"judge {member.name}: not asked, because {reached}")
         health.in_a_row = 0
-        return heard
+        return opinion
 
     @property
     def spent(self) -> float:

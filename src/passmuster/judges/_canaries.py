@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from passmuster.checks import Heard, Question, Verdict
+from passmuster.checks import JudgeAnswer, Question, Verdict
 from passmuster.scoring import rate_interval
 
-Ask = Callable[[Sequence[Question]], Sequence[Heard]]
+Ask = Callable[[Sequence[Question]], Sequence[JudgeAnswer]]
 """Asks questions in order: `ask_all` with all but the questions filled in."""
 
 
@@ -232,5 +232,5 @@ def _below(score: int | None, passing_score: int) -> bool:
     return score is not None and score < passing_score
 
 
-def _score(verdict: Heard) -> int | None:
+def _score(verdict: JudgeAnswer) -> int | None:
     return verdict.score if isinstance(verdict, Verdict) else None

@@ -167,12 +167,12 @@ def _flips(named: list[tuple[str, Run]]) -> Iterator[Flip]:
     passed = [(name, run) for name, run in named if run.status in _PASSED]
     if not passed:
         return
-    judged = {run.fingerprint: name for name, run in reversed(passed) if run.heard}
+    judged = {run.fingerprint: name for name, run in reversed(passed) if run.has_verdict}
     told: set[str] = set()
     for name, run in named:
         if run.status not in ("fail", "error"):
             continue
-        twin = judged.get(run.fingerprint) if run.heard and run.message is None else None
+        twin = judged.get(run.fingerprint) if run.has_verdict and run.message is None else None
         if run.status == "error":
             flip = Flip("infrastructure", passed[0][0], name, _broke(run))
         elif twin is not None:

@@ -32,7 +32,7 @@ class Run(Struct, frozen=True):
     message: str | None = None
     fingerprint: int = 0
     """Of the calls and the answer: runs with the same one differ only in their judge verdicts."""
-    heard: bool = False
+    has_verdict: bool = False
     """A judge had a verdict on it."""
     infra: bool = False
     """The run itself broke, from the outside."""
@@ -190,10 +190,10 @@ class ScenarioTally(Struct):
                 shown = _shown(status, forbidden, spot, explain(), trace)
                 self.shown = replace(shown, undecided=undecided, trace_id=bounded(trace.trace_id))
         message = None if fault is None else bounded(fault.message)
-        heard = seen is not None and seen.heard
+        has_verdict = seen is not None and seen.has_verdict
         name = bounded(trace.trace_id)
         spent = map(_as_double, (used.duration_ms, used.cost_usd, used.tokens))
-        self.kept.append(Run(spot, name, status, score, message, _fingerprint(trace), heard, infra, *spent))
+        self.kept.append(Run(spot, name, status, score, message, _fingerprint(trace), has_verdict, infra, *spent))
         if len(self.kept) >= 2 * RUNS:
             self.cut()
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from passmuster import metrics
 from passmuster.checks._outcome import CALLS_UNKNOWN, FAIL, IDLE, PASS, Outcome, Violation
-from passmuster.checks._question import Heard, Inquiry, JudgeFailure, Question
+from passmuster.checks._question import Inquiry, JudgeAnswer, JudgeFailure, Question
 from passmuster.checks._regex_search import search_within_limit
 from passmuster.checks._scenario_outcome import Behaviors, BehaviorsOutcome, CheckReport
 from passmuster.checks._view import ToolIndex, View
@@ -96,7 +96,7 @@ class BehaviorCheck:
             evidence=view.evidence,
         )
 
-    def heard(self, answer: Heard) -> Outcome:
+    def judged(self, answer: JudgeAnswer) -> Outcome:
         """The outcome that follows from a judge's answer."""
         if answer is None:
             return _JUDGES_OFF

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from passmuster.checks._golden import Golden
 from passmuster.checks._outcome import PASS, Outcome, Status, worst
-from passmuster.checks._question import Heard, Inquiry, Question, Verdict
+from passmuster.checks._question import Inquiry, JudgeAnswer, Question, Verdict
 from passmuster.checks._scenario_outcome import (
     BehaviorsOutcome,
     LayerOutcome,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from passmuster.checks.layers.answer._judged import Stage
     from passmuster.checks.layers.answer.label import Labels
 
-Examination = Generator[list[Question], Sequence[Heard], ScenarioOutcome]
+Examination = Generator[list[Question], Sequence[JudgeAnswer], ScenarioOutcome]
 """Yields the questions of a round, is sent the answers, and returns the outcome."""
 
 
@@ -85,13 +85,13 @@ class ScenarioCheck:
         if layers == self._sound.layers and found == self._wanted:
             return self._sound
         decided = [outcome for outcome in found if isinstance(outcome, Outcome)]
-        return self._conclude(view, layers, [], self._weigh(decided), heard=False)
+        return self._conclude(view, layers, [], self._weigh(decided), has_verdict=False)
 
     def examine(self, view: View) -> Examination:
         """Every check decided, with the questions that takes."""
         layers = self._decide_layers(view)
-        judged, behaviors, heard = yield from self._ask(view, layers[0])
-        return self._conclude(view, layers, judged, behaviors, heard=heard)
+        judged, behaviors, has_verdict = yield from self._ask(view, layers[0])
+        return self._conclude(view, layers, judged, behaviors, has_verdict=has_verdict)
 
     def _at_its_best(self) -> ScenarioOutcome:
         """The outcome of most traces, made once: every check passed, every behavior as it should be."""
@@ -116,7 +116,13 @@ class ScenarioCheck:
         return weigh(self._behaviors, outcomes)
 
     def _conclude(
-        self, view: View, layers: Layers, judged: list[Outcome], behaviors: BehaviorsOutcome | None, *, heard: bool
+        self,
+        view: View,
+        layers: Layers,
+        judged: list[Outcome],
+        behaviors: BehaviorsOutcome | None,
+        *,
+        has_verdict: bool,
     ) -> ScenarioOutcome:
         """Everything about one trace together."""
         ways = self._ways(layers)
@@ -133,7 +139,7 @@ class ScenarioCheck:
             layers=layers,
             judged=tuple(judged),
             correct=_correctness(layers[0], judged) if self._answer else None,
-            heard=heard,
+            has_verdict=has_verdict,
             behaviors=behaviors,
             ways=tuple(ways),
             label=self._labels.quadrant(self._read(view).texts) if self._labels else None,
@@ -201,7 +207,7 @@ class ScenarioCheck:
 
     def _ask(
         self, view: View, answer: LayerOutcome | None
-    ) -> Generator[list[Question], Sequence[Heard], tuple[list[Outcome], BehaviorsOutcome | None, bool]]:
+    ) -> Generator[list[Question], Sequence[JudgeAnswer], tuple[list[Outcome], BehaviorsOutcome | None, bool]]:
         """The chain of judges and the behaviors, and whether any judge had a verdict; the first round asks for both."""
         from passmuster.checks.layers.answer._judged import ask
 
@@ -210,29 +216,29 @@ class ScenarioCheck:
         names = self._failed(answer)
         chain = ask(self._stages, self._read(view), f"{', '.join(names)} failed" if names else None)
         judged: list[Outcome] = []
-        told: Sequence[Heard] = ()
-        verdicts: list[Heard] = []
+        on_behaviors: Sequence[JudgeAnswer] = ()
+        verdicts: list[JudgeAnswer] = []
         try:
             questions = next(chain)
-            heard = yield [*asked, *questions]
-            verdicts += heard
-            told = heard[: len(asked)]
-            heard = heard[len(asked) :]
+            answers = yield [*asked, *questions]
+            verdicts += answers
+            on_behaviors = answers[: len(asked)]
+            answers = answers[len(asked) :]
             while True:
-                heard = yield chain.send(heard)
-                verdicts += heard
+                answers = yield chain.send(answers)
+                verdicts += answers
         except StopIteration as end:
             judged = end.value
-        if asked and not told:  # the chain asked nothing
-            told = yield asked
-            verdicts += told
-        spoken = any(isinstance(verdict, Verdict) for verdict in verdicts)
-        answers = iter(told)
+        if asked and not on_behaviors:  # the chain asked nothing
+            on_behaviors = yield asked
+            verdicts += on_behaviors
+        has_verdict = any(isinstance(verdict, Verdict) for verdict in verdicts)
+        remaining = iter(on_behaviors)
         decided = [
-            check.heard(next(answers)) if isinstance(outcome, Question) else outcome
+            check.judged(next(remaining)) if isinstance(outcome, Question) else outcome
             for check, outcome in zip(self._behaviors, found, strict=True)
         ]
-        return judged, self._weigh(decided), spoken
+        return judged, self._weigh(decided), has_verdict
 
     def _failed(self, answer: LayerOutcome | None) -> tuple[str, ...]:
         """The deterministic checks of correctness that failed."""

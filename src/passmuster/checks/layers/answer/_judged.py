@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from passmuster import metrics
 from passmuster.checks._outcome import Outcome
-from passmuster.checks._question import Example, Heard, Inquiry, JudgeFailure, Question
+from passmuster.checks._question import Example, Inquiry, JudgeAnswer, JudgeFailure, Question
 from passmuster.checks._scenario_outcome import CheckReport
 from passmuster.checks._view import View
 from passmuster.checks.layers._layer import Context, LayerKey, check_report
@@ -96,7 +96,7 @@ RUBRICS = OneOrMore(
 BUILT_IN_RUBRIC = Custom("true, a rule, or a map", _read_built_in, _built_in_schema)
 
 
-Asking = Generator[list[Question], Sequence[Heard], list[Outcome]]
+Asking = Generator[list[Question], Sequence[JudgeAnswer], list[Outcome]]
 """Yields the questions of a round and is sent what came of them."""
 
 _SHOWN = 60
@@ -150,9 +150,9 @@ class Stage(Struct, frozen=True):
         least = tuple(metrics.judge_threshold(rubric.threshold) for rubric in self.rubrics)
         return Inquiry(self.name, tuple(self.questions(view)), least)
 
-    def judged(self, heard: Sequence[Heard]) -> list[Outcome]:
+    def judged(self, answers: Sequence[JudgeAnswer]) -> list[Outcome]:
         """The outcome of each question."""
-        return [self._outcome(rubric, answer) for rubric, answer in zip(self.rubrics, heard, strict=True)]
+        return [self._outcome(rubric, answer) for rubric, answer in zip(self.rubrics, answers, strict=True)]
 
     def not_asked(self, reason: str, *, needed: bool) -> list[Outcome]:
         """The outcomes where nothing was asked."""
@@ -163,16 +163,16 @@ class Stage(Struct, frozen=True):
         """The outcomes for a trace without an answer."""
         return [Outcome("fail", True, message=NO_ANSWER)] * len(self.rubrics)
 
-    def _outcome(self, rubric: Rubric, heard: Heard) -> Outcome:
+    def _outcome(self, rubric: Rubric, answer: JudgeAnswer) -> Outcome:
         rule = f" ({_short(rubric.rule)})" if rubric.rule else ""
-        if heard is None:
+        if answer is None:
             return Outcome("skip", False, message=f"not asked: judges are off{rule}")
-        if isinstance(heard, JudgeFailure):
-            return Outcome("error", True, message=f"no verdict{rule}: {heard.message}", cause="no_verdict")
+        if isinstance(answer, JudgeFailure):
+            return Outcome("error", True, message=f"no verdict{rule}: {answer.message}", cause="no_verdict")
         least = metrics.judge_threshold(rubric.threshold)
-        passed = heard.score >= least
-        votes = f", votes {', '.join(map(str, heard.votes))}" if heard.votes else ""
-        text = f"score {heard.score} {'≥' if passed else '<'} {least}{votes}{rule}: {heard.reason}"
+        passed = answer.score >= least
+        votes = f", votes {', '.join(map(str, answer.votes))}" if answer.votes else ""
+        text = f"score {answer.score} {'≥' if passed else '<'} {least}{votes}{rule}: {answer.reason}"
         return Outcome("pass" if passed else "warn" if self.only_warns else "fail", True, message=text)
 
 
