@@ -202,7 +202,12 @@ def test_a_run_that_is_over_takes_nothing(server: CaptureServer) -> None:
         (b"nonsense", {"Content-Encoding": "gzip"}, 400, "the body is damaged"),
         (gzip.compress(b"{}", mtime=0)[:-6], {"Content-Encoding": "gzip"}, 400, "the body is cut off"),
         (b"{}", {"Content-Encoding": "br"}, 415, "the content encoding 'br' is not known"),
-        (gzip.compress(b" " * (65 << 20), mtime=0), {"Content-Encoding": "gzip"}, 413, "larger than 64 MiB when unpacked"),
+        (
+            gzip.compress(b" " * (65 << 20), mtime=0),
+            {"Content-Encoding": "gzip"},
+            413,
+            "larger than 64 MiB when unpacked",
+        ),
         (b"{}", {"Content-Length": str(1 << 40)}, 413, "larger than 64 MiB"),
         (b"{}", {"Content-Length": "many"}, 400, "Content-Length is no number"),
         (b"{}", {"Host": "evil.example"}, 403, "expected an address on this machine"),
