@@ -263,3 +263,10 @@ def test_a_scripted_conversation(tmp_path: Path, tool: str, answer: str, code: i
         {"type": "message", "role": "assistant", "content": answer},
     ]
     assert verdicts(tmp_path, found, [trace("Refund me.", *steps, answer=answer)]) == (code, code)
+
+
+@pytest.mark.parametrize(("tools", "code"), [(["find", "tell"], 0), (["find", "look", "tell"], 1)])
+def test_a_sequence_of_tools_is_all_that_may_be_called(tmp_path: Path, tools: list[str], code: int) -> None:
+    spec = "layers: {path: block}\nqueries: [{query: q, path: {expected_tool_sequence: [find, tell]}}]\n"
+    run = trace("q", *map(call, tools))
+    assert verdicts(tmp_path, migrate(tmp_path, spec), [run]) == (code, code)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.migration.migrating import Trace, call, migrate, trace, verdicts
+from tests.migration.migrating import Trace, call, migrate, notes, trace, verdicts
 
 import passmuster
 from passmuster import api
@@ -343,3 +343,27 @@ def test_paths_are_relative_to_where_the_suite_is_written(tmp_path: Path, reposi
     suite = passmuster.load_suite(tmp_path / "evals", root=None if repository else tmp_path)
     assert "policy: ../rules/policy.yaml" in found.text
     assert [test.id for test in suite.tests] == ["a_args_valid"]
+
+
+PROMPTFOO_TEST = (
+    "tests: [{vars: {question: 'Is {{place}} open?', place: Ulm}, assert: [{type: contains, value: yes}]}]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "query", "kinds"),
+    [
+        ("['Answer: {{question}}']", "Answer: Is Ulm open?", []),
+        ("['{{question}}', 'Be brief. {{question}}']", "Is Ulm open?", ["lost"]),
+        ("[file://prompts/a.txt]", "Is Ulm open?", ["weaker"]),
+        ("[prompts/a.json]", "Is Ulm open?", ["weaker"]),
+        ("[{id: file://a.txt, label: A}]", "Is Ulm open?", ["weaker"]),
+        ('[\'[{"role": "user", "content": "{{question}}"}]\']', "Is Ulm open?", ["weaker"]),
+    ],
+)
+def test_runs_of_promptfoo_that_belong_to_no_test_are_noted(
+    tmp_path: Path, prompts: str, query: str, kinds: list[str]
+) -> None:
+    found = migrate(tmp_path, f"prompts: {prompts}\n{PROMPTFOO_TEST}", "promptfooconfig.yaml")
+    assert [one["query"] for one in yaml.safe_load(found.text)["scenarios"]] == [query]
+    assert [kind for _, kind in notes(found)] == kinds

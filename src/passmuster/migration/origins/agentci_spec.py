@@ -140,6 +140,8 @@ def _path(node: Mapping, draft: Draft) -> Mapping:
     found: dict[str, Any] = {entry.key: entry.value for entry in node}
     key = "expected_handoffs_available"
     draft.drop(found, node, key, "lost", f"'{key}' is not checked: traces show the handoffs made, not possible ones")
+    if "expected_tool_sequence" in found and "match_mode" not in found:
+        found["match_mode"] = "strict"  # there the calls have to be these alone
     if draft.spell_defaults and found and "max_loops" not in found:
         found["max_loops"] = 3
     return rebuilt(node, found)

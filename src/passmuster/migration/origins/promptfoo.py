@@ -18,6 +18,10 @@ _JUDGED = ("llm-rubric", "model-graded-closedqa", "g-eval", "factuality", "answe
 _JSON = ["object", "array", "string", "number", "boolean", "null"]
 _TEST = ("vars", "assert", "description", "threshold", "options", "provider", "providers", "metadata")
 _VARIABLE = re.compile(r"{{\s*(\w+)\s*}}")
+_ELSEWHERE = re.compile(r"file:|\s*\[|\S+\.(?:txt|md|json|ya?ml|csv|py|js|ts)\s*\Z")
+"""A prompt that is the name of a file, or a list of messages."""
+_DEPTH = 2
+_LONGEST = 1_000_000
 _TEMPLATE = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 Stated = dict[str, Node]
 Check = Callable[[ScenarioDraft, Stated, Node], None]
@@ -42,9 +46,15 @@ def translate(document: Mapping, draft: Draft) -> Mapping:
     default = entries_of(document.get("defaultTest"))
     if isinstance(document.get("defaultTest"), Scalar):
         draft.note(document.entries["defaultTest"], "lost", "'defaultTest' in another file is not read")
-    prompts = [text_of(item) for item in items_of(document.get("prompts"))]
+    prompts = [_prompt(item) for item in items_of(document.get("prompts"))]
     if len(prompts) > 1:
-        draft.note(document.entries["prompts"], "changed", "only the first prompt is used to match runs by their query")
+        text = (
+            "runs of all prompts but the first belong to no scenario, and are not checked; migrate a config per prompt"
+        )
+        draft.note(document.entries["prompts"], "lost", text)
+    if prompts and _ELSEWHERE.match(prompts[0]):
+        text = "a prompt in a file or of several messages is not read, so runs belong to a test only by its question"
+        draft.note(document.entries["prompts"], "weaker", text)
     items = [item for item in items_of(document.get("tests")) if isinstance(item, Mapping)]
     if len(items) < len(items_of(document.get("tests"))) or isinstance(document.get("tests"), Scalar):
         draft.note(document.entries["tests"], "lost", "tests in other files are not read; migrate them from one file")
@@ -54,6 +64,12 @@ def translate(document: Mapping, draft: Draft) -> Mapping:
         for item, id_ in zip(items, unique(names), strict=True)
     ]
     return cast(Mapping, suite_of(scenarios, document, top))
+
+
+def _prompt(node: Node) -> str:
+    """The text of a prompt, or the file that it is in."""
+    stated = entries_of(node)
+    return text_of(stated.get("raw") or stated.get("id")) if stated else text_of(node)
 
 
 def _name(stated: Stated, number: int) -> str:
@@ -83,8 +99,17 @@ def _rendered(node: Node, variables: Stated) -> Node:
         return rebuilt(node, {entry.key: _rendered(entry.value, variables) for entry in node})
     if isinstance(node, Sequence):
         return Sequence([_rendered(item, variables) for item in node.items], node.line, node.column)
-    text = _VARIABLE.sub(lambda match: text_of(variables.get(match[1])) or match[0], text_of(node))
+    text = _filled(text_of(node), variables)
     return made(text, node) if text != text_of(node) else node
+
+
+def _filled(text: str, variables: Stated) -> str:
+    """A text with the values of variables in the place of their names; a value may name others."""
+    for _ in range(_DEPTH):
+        if len(text) > _LONGEST:
+            break
+        text = _VARIABLE.sub(lambda match: text_of(variables.get(match[1])) or match[0], text)
+    return text
 
 
 def _is_template(node: Node | None) -> bool:
@@ -99,9 +124,9 @@ def _is_template(node: Node | None) -> bool:
 def _query(variables: Stated, prompt: str) -> str:
     """The prompt with its variables, where all of them are known; else the variable that is the question."""
     names = _VARIABLE.findall(prompt)
-    if names and all(name in variables for name in names) and not prompt.startswith("file:"):
-        return _VARIABLE.sub(lambda match: text_of(variables[match[1]]), prompt)
-    texts = {name: text_of(value) for name, value in variables.items() if text_of(value)}
+    if names and all(name in variables for name in names) and not _ELSEWHERE.match(prompt):
+        return _filled(prompt, variables)
+    texts = {name: _filled(text_of(value), variables) for name, value in variables.items() if text_of(value)}
     return next((texts[name] for name in _QUERIES if name in texts), next(iter(texts.values()), ""))
 
 
