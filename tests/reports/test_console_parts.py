@@ -10,13 +10,14 @@ import pytest
 from msgspec.structs import replace
 from tests.reports.report_factory import line, report, scenario, test_report, too_much, violation
 
-from passmuster.checks import Behaviors, CheckReport, LayerReport
+from passmuster.checks import Behaviors, CheckReport, LayerReport, Neighbours, Violation
 from passmuster.reports import show_console
 from passmuster.reports._cases import cases
 from passmuster.reports._overview import category_rows, fact_lines, metric_rows
 from passmuster.reports._reasons import reasons
 from passmuster.reports._relative_report import relative_report
 from passmuster.reports._screen import cells, wrapped
+from passmuster.reports._text import place_lines
 from passmuster.reports._violation_groups import group_line, grouped
 from passmuster.reports._warnings import warning_lines
 from passmuster.scoring import Report
@@ -245,3 +246,11 @@ def test_tests_that_were_skipped_for_one_reason_share_a_line() -> None:
         "⚠ WARN: 2 tests skipped on 2 of 10 traces (a, b): the trace does not record its tool calls",
         "⚠ WARN: not checked: c: args_valid was skipped on 1 of 10: no calls",
     ]
+
+
+def test_a_missing_call_has_a_place_and_no_number_among_the_calls() -> None:
+    where = Neighbours(3, before="get_quote")
+    extra = Violation(message="m", kind="extra", call_index=3, neighbours=where)
+    missing = Violation(message="m", kind="missing", call_index=4, neighbours=where)
+    assert place_lines(extra) == ["Call: 3 of 3, after get_quote"]
+    assert place_lines(missing) == ["Call: missing at place 4, after get_quote"]

@@ -221,7 +221,8 @@ def _call(violation: Violation) -> str:
     near = violation.neighbours
     if near is None:
         return str(violation.call_index)
-    parts = [f"{violation.call_index} of {near.calls}"]
+    missing = violation.kind == "missing"
+    parts = [f"missing at place {violation.call_index}" if missing else f"{violation.call_index} of {near.calls}"]
     if near.before is not None:
         parts.append(f"after {one_line(near.before)}")
     if near.after is not None:

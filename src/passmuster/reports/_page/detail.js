@@ -33,6 +33,12 @@ function source(file, line) {
   );
 }
 
+/** Which call it is, or the place of one that is missing. */
+function callPlace(one) {
+  if (one.kind === "missing") return `missing at place ${one.call_index}`;
+  return `${one.call_index}${one.neighbours ? ` of ${one.neighbours.calls}` : ""}`;
+}
+
 export function violation(one, { trace = true, said = "" } = {}) {
   const rows = [
     ["Tool", one.tool],
@@ -43,7 +49,7 @@ export function violation(one, { trace = true, said = "" } = {}) {
     ["Pattern", one.pattern],
     ["Expected", one.expected],
     ["Actual", one.actual],
-    ["Call", one.call_index ? `${one.call_index}${one.neighbours ? ` of ${one.neighbours.calls}` : ""}` : null],
+    ["Call", one.call_index ? callPlace(one) : null],
     ["Calls found", one.calls_found],
     ["Level", one.level === "block" ? null : one.level],
     ["Waived", one.waived],
