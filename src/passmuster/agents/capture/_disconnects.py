@@ -72,14 +72,22 @@ class Disconnects:
                         continue
                     watched = self._watched.get(key.fd)
                     if watched is not None and watched is key.data:
-                        self._forget(key.fd)  # it is gone, or sends its next request already
-                        client, on_hang_up = watched
-                        if _is_gone(client):
-                            on_hang_up()
+                        self._look_at(key.fd, *watched)
+
+    def _look_at(self, number: int, client: socket.socket, on_hang_up: OnHangUp) -> None:
+        try:
+            if not _is_readable(client):  # the event was that of a request which has been read since
+                return
+            gone = not client.recv(1, socket.MSG_PEEK)
+        except OSError:
+            gone = True
+        self._forget(number)  # it is gone, or sends its next request already
+        if gone:
+            on_hang_up()
 
 
-def _is_gone(client: socket.socket) -> bool:
-    try:
-        return not client.recv(1, socket.MSG_PEEK)
-    except OSError:
-        return True
+def _is_readable(client: socket.socket) -> bool:
+    """Whether a read returns at once. The selector that reported an event may have looked up a newer connection."""
+    with selectors.DefaultSelector() as now:
+        now.register(client, selectors.EVENT_READ)
+        return bool(now.select(0))
