@@ -19,7 +19,7 @@ RUNS = 1_000
 AT_ONCE = 50
 SECONDS = 0.05
 """What the server takes for an answer."""
-PROCESSES = 300
+PROCESSES = 1_000
 PROGRAM = [sys.executable, "-I", "-S", "-c", "input(); print('hello')"]
 
 SERVER = """
